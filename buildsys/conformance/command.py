@@ -1,0 +1,67 @@
+"""`python -m buildsys conformance`: proves wheels on every Python found and prints the counts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from buildsys.conformance.results import ConformanceResult
+from buildsys.conformance.runner import run_conformance
+from buildsys.errors import ConformanceFailedError, WheelError
+
+NAME = "conformance"
+HELP = "Install wheels into clean environments and run the conformance suite on each Python found."
+EXAMPLE = "python -m buildsys conformance dist/*.whl --python 3.12 -- -k tokenizer -x"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.add_argument("items", nargs="+", metavar="WHEEL", help="wheel files; what follows `--` goes to pytest")
+    parser.add_argument("--python", action="append", metavar="X.Y", help="a version or an interpreter's path; repeatable (default: all of 3.10-3.14 found)")
+
+
+def split_items(items: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The leading wheel files, and the rest, which is pytest's."""
+    count = next((index for index, item in enumerate(items) if not item.endswith(".whl")), len(items))
+    if count == 0:
+        raise WheelError(f"{items[0]!r} is not a wheel file", hint="name a .whl file first; options of pytest follow `--`")
+    return [Path(item) for item in items[:count]], [item for item in items[count:] if item != "--"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prove the wheels; the exit code says whether all held."""
+    wheels, pytest_args = split_items(args.items)
+    results = run_conformance(wheels, pythons=args.python, pytest_args=pytest_args)
+    print_results(results)
+    broken = [result for result in results if not result.ok]
+    if broken:
+        where = ", ".join(f"{result.wheel} on Python {result.python}" for result in broken)
+        raise ConformanceFailedError(f"the suite failed: {where}", hint="run one test again with `-- -k NAME -x --tb=long`")
+    return 0
+
+
+def print_results(results: Sequence[ConformanceResult]) -> None:
+    """One row per wheel and Python, then each failure and each reason for which tests were skipped."""
+    out = Console(soft_wrap=True, highlight=False)
+    table = Table("wheel", "Python", "suite", "passed", "failed", "skipped", "seconds", box=None)
+    for result in results:
+        suite = "whole" if result.complete else "short"
+        table.add_row(result.wheel, result.python, suite, str(result.passed), str(result.failed), str(result.skipped), f"{result.seconds:.1f}")
+    out.print(table)
+    for result in results:
+        for failure in result.failures:
+            out.print(f"failed on {result.python}: {failure.test}: {failure.reason}", markup=False)
+    for reason, count in _skip_reasons(results).items():
+        out.print(f"skipped {count}: {reason}", markup=False)
+
+
+def _skip_reasons(results: Sequence[ConformanceResult]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for result in results:
+        for skip in result.skips:
+            counts[skip.reason] = counts.get(skip.reason, 0) + 1
+    return counts

@@ -1,0 +1,46 @@
+# What of llama.cpp is built, and how every library is linked.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# One folder for all: the backends look for their siblings, and OpenMP, beside themselves.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+if(APPLE)
+  set(CMAKE_INSTALL_RPATH "@loader_path")
+  set(CMAKE_MACOSX_RPATH ON)
+else()
+  set(CMAKE_INSTALL_RPATH "$ORIGIN")
+endif()
+
+# No path of the building machine ends up in an assertion message.
+if(NOT MSVC)
+  add_compile_options("-ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/vendor/=" "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=")
+endif()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_link_options("LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map" "LINKER:-z,defs" "LINKER:-s")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/exports.map")
+endif()
+
+function(llama_default name value)
+  if(NOT DEFINED CACHE{${name}})
+    set(${name} ${value} CACHE STRING "Set by the wheel build")
+  endif()
+endfunction()
+
+llama_default(BUILD_SHARED_LIBS ON)
+llama_default(GGML_BACKEND_DL ON)
+llama_default(GGML_CPU_ALL_VARIANTS ON)
+llama_default(GGML_NATIVE OFF)
+llama_default(GGML_OPENMP ON)
+llama_default(GGML_RPC ON)
+llama_default(GGML_CCACHE OFF)
+llama_default(LLAMA_BUILD_COMMON ON)
+llama_default(LLAMA_BUILD_MTMD ON)
+foreach(part TESTS TOOLS EXAMPLES SERVER APP UI)
+  llama_default(LLAMA_BUILD_${part} OFF)
+endforeach()
+llama_default(LLAMA_USE_PREBUILT_UI OFF)
+llama_default(LLAMA_OPENSSL OFF)

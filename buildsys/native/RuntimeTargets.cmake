@@ -1,0 +1,34 @@
+# Which targets are the runtime, and their installation into the package: one file per library.
+
+set(RUNTIME_DESTINATION llama_cpp/lib)
+set(LLAMA_CPP_TARGETS llama llama-common mtmd)
+set(GGML_CORE_TARGETS ggml-base ggml)
+set(GGML_CPU_VARIANT_TARGETS)
+set(GGML_BACKEND_TARGETS)
+
+# GGML_AVAILABLE_BACKENDS is ggml's own list of the backend libraries it configured.
+foreach(backend IN LISTS GGML_AVAILABLE_BACKENDS)
+  if(backend MATCHES "^ggml-cpu(-|$)")
+    list(APPEND GGML_CPU_VARIANT_TARGETS ${backend})
+  else()
+    list(APPEND GGML_BACKEND_TARGETS ${backend})
+  endif()
+endforeach()
+
+set(RUNTIME_TARGETS ${GGML_CORE_TARGETS} ${GGML_CPU_VARIANT_TARGETS} ${GGML_BACKEND_TARGETS} ${LLAMA_CPP_TARGETS})
+foreach(target IN LISTS RUNTIME_TARGETS)
+  # A wheel cannot hold the symbolic links of versioned libraries: file name and SONAME are one.
+  set_property(TARGET ${target} PROPERTY VERSION)
+  set_property(TARGET ${target} PROPERTY SOVERSION)
+  install(TARGETS ${target}
+    LIBRARY DESTINATION ${RUNTIME_DESTINATION} COMPONENT runtime NAMELINK_SKIP
+    RUNTIME DESTINATION ${RUNTIME_DESTINATION} COMPONENT runtime
+    ARCHIVE DESTINATION unused COMPONENT development EXCLUDE_FROM_ALL)
+endforeach()
+add_custom_target(runtime ALL DEPENDS ${RUNTIME_TARGETS})
+
+# The OpenMP runtime that was linked lies beside the backends: they are opened by path, and so is what they need.
+if(OpenMP_omp_LIBRARY)
+  file(REAL_PATH "${OpenMP_omp_LIBRARY}" OPENMP_RUNTIME)
+  install(FILES "${OPENMP_RUNTIME}" DESTINATION ${RUNTIME_DESTINATION} COMPONENT runtime)
+endif()

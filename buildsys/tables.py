@@ -1,0 +1,28 @@
+"""Reading the build system's data files into validated, frozen types."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from buildsys.errors import ConfigurationError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+T = TypeVar("T")
+
+
+def load_toml(path: Path, kind: type[T]) -> T:
+    """Parse `path` as a `kind`; an unknown key, a missing one or a wrong type is named with its place."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), type=kind, strict=True)
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path} does not exist", hint="restore it from the repository") from None
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, ValueError) as error:
+        raise ConfigurationError(f"{path}: {error}", hint="correct the entry that the message names") from error

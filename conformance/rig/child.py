@@ -1,0 +1,44 @@
+"""Child processes: a piece of Python run in a fresh interpreter of the environment under test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Child:
+    """How a child ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """The last line of its output as JSON; a child that failed fails the test with what it wrote."""
+        assert self.code == 0, f"child ended with {self.code}\nstdout: {self.out}\nstderr: {self.err}"
+        return json.loads(self.out.splitlines()[-1])
+
+
+def run(
+    source: str,
+    *arguments: object,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    executable: Path | None = None,
+    options: tuple[str, ...] = ("-I", "-B"),
+    timeout: float = 240,
+) -> Child:
+    """Run `source`, whose indentation is removed, with `arguments` in `sys.argv[1:]` and `env` added to this process's."""
+    command = [str(executable or sys.executable), *options, "-c", textwrap.dedent(source), *map(str, arguments)]
+    done = subprocess.run(
+        command, env={**os.environ, **(env or {})}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+    )
+    return Child(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode("utf-8", "replace"))

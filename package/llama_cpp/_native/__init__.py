@@ -1,0 +1,1 @@
+"""The native layer: library files, backend plugins, and the generated bindings. C names stay verbatim here."""
