@@ -13,20 +13,11 @@ from urllib.request import url2pathname
 
 import filelock
 import requests
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
+from buildsys.download_progress import DownloadProgress
 from buildsys.errors import DownloadError
 
-CHUNK = 1 << 18
+CHUNK = 1 << 16  # at most so much is lost when a connection breaks
 RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -44,6 +35,10 @@ class ConnectionLostError(DownloadError):
 
 class RefusedError(DownloadError):
     """The server answered with a status that trying again doesn't change."""
+
+
+class StorageError(DownloadError):
+    """The file could not be written."""
 
 
 class _RestartError(Exception):
@@ -101,41 +96,6 @@ class _Job:
         self.validator.unlink(missing_ok=True)
 
 
-class _Report:
-    """Progress on stderr: a bar on a terminal, else one line at the start and one at the end."""
-
-    def __init__(self, job: _Job) -> None:
-        self._job = job
-        self._console = Console(stderr=True, soft_wrap=True)
-        self._started = time.monotonic()
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=self._console, transient=True) if self._console.is_terminal else None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> _Report:
-        if self._bar is None:
-            self._console.print(f"downloading {self._job.label} from {self._job.host}", markup=False, highlight=False)
-        else:
-            self._bar.start()
-            self._task = self._bar.add_task(self._job.label, total=self._job.size)
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-        if error is None:
-            seconds = time.monotonic() - self._started
-            size = self._job.target.stat().st_size / 1e6
-            self._console.print(f"downloaded {self._job.label}: {size:.1f} MB in {seconds:.1f} s", markup=False, highlight=False)
-
-    def at(self, position: int, total: int | None) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=position, total=total)
-
-    def note(self, text: str) -> None:
-        self._console.print(f"{self._job.label}: {text}", markup=False, highlight=False)
-
-
 def sha256_of(path: Path) -> str:
     """Hex digest of the file's content."""
     digest = hashlib.sha256()
@@ -183,43 +143,45 @@ def fetch(
                 policy=policy or RetryPolicy(),
                 session=opened,
             )
-            with _Report(job) as report:
-                _complete(job, report)
+            try:
+                with DownloadProgress(job.label, host=job.host, size=size) as progress:
+                    _complete(job, progress)
+            except OSError as error:
+                raise StorageError(
+                    f"{job.label} could not be written to {target.parent}: {error.strerror or error}",
+                    hint="free some space there, or choose another cache folder",
+                ) from error
     return target
 
 
-def _complete(job: _Job, report: _Report) -> None:
+def _complete(job: _Job, progress: DownloadProgress) -> None:
     """Bring the part file to its end, verify it and give it its name; a stale beginning gets one fresh start."""
     resumed = job.part.exists()
     while True:
-        _transfer(job, report)
+        _transfer(job, progress)
         try:
             _verify(job)
         except (HashMismatchError, SizeMismatchError):
             job.discard()
             if not resumed:
                 raise
-            report.note("the continued download doesn't verify; starting again")
+            progress.note("the continued download doesn't verify; starting again")
             resumed = False
         else:
+            progress.at(_length(job.part), job.size)
             job.part.replace(job.target)
             job.validator.unlink(missing_ok=True)
             return
 
 
-def _transfer(job: _Job, report: _Report) -> None:
+def _transfer(job: _Job, progress: DownloadProgress) -> None:
     failures = 0
     while True:
         before = _length(job.part)
         try:
-            if job.url.startswith("file:"):
-                _copy_local(job)
-            else:
-                _attempt(job, report)
-            return
+            _copy_local(job) if job.url.startswith("file:") else _attempt(job, progress)
         except _RestartError:
             job.discard()
-            continue
         except _RetryError as error:
             failures = 1 if _length(job.part) > before else failures + 1
             if failures >= job.policy.attempts:
@@ -228,22 +190,22 @@ def _transfer(job: _Job, report: _Report) -> None:
                     hint="check the network and proxy settings and run the command again; it continues where it stopped",
                 ) from error
             delay = min(max(error.delay, job.policy.delay(failures)), job.policy.longest_delay)
-            report.note(f"{error}; trying again in {delay:.0f} s")
+            progress.note(f"{error}; trying again in {delay:.0f} s")
             time.sleep(delay)
+        else:
+            return
 
 
-def _attempt(job: _Job, report: _Report) -> None:
+def _attempt(job: _Job, progress: DownloadProgress) -> None:
     """One request, from where the part file ends."""
     start = _length(job.part)
     timeout = (job.policy.connect_timeout, job.policy.read_timeout)
     try:
         with job.session.get(job.url, headers=_headers(job, start), stream=True, timeout=timeout) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable and start:
-                if start == _total(response, 0):
-                    return
-                raise _RestartError
+                return  # nothing follows what is here; its hash tells whether that is right
             _check_status(job, response)
-            _receive(job, response, start, report)
+            _receive(job, response, start, progress)
     except requests.RequestException as error:
         raise _RetryError(connection_failure(error)) from error
 
@@ -269,11 +231,11 @@ def _check_status(job: _Job, response: requests.Response) -> None:
         )
 
 
-def _receive(job: _Job, response: requests.Response, start: int, report: _Report) -> None:
+def _receive(job: _Job, response: requests.Response, start: int, progress: DownloadProgress) -> None:
     """Write the body behind the first `start` bytes, or over them where the server sent the whole file."""
     if response.status_code == requests.codes.partial_content:
         if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-            raise _RestartError if start else _RetryError(f"{job.host} sent another part of the file than was asked for")
+            raise (_RestartError if start else _RetryError(f"{job.host} sent another part of the file than was asked for"))
     else:
         start = 0
     total = _total(response, start)
@@ -286,7 +248,7 @@ def _receive(job: _Job, response: requests.Response, start: int, report: _Report
         for chunk in response.iter_content(CHUNK):
             stream.write(chunk)
             position += len(chunk)
-            report.at(position, expected)
+            progress.at(position, expected)
             if job.size is not None and position > job.size:
                 break
     if expected is not None and position < expected:
@@ -343,18 +305,17 @@ def _length(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+_FAILURES = (  # the first that fits: some of these classes derive from later ones
+    (requests.exceptions.SSLError, "the server's certificate could not be verified"),
+    (requests.exceptions.ProxyError, "the proxy could not be reached or refused the connection"),
+    (requests.exceptions.Timeout, "the server did not answer in time"),
+    (requests.exceptions.ChunkedEncodingError, "the connection was cut"),
+    (requests.exceptions.ConnectionError, "no connection could be made"),
+)
+
+
 def connection_failure(error: requests.RequestException) -> str:
-    """The innermost cause in one line, without addresses of objects or URLs that may hold credentials."""
-    if isinstance(error, requests.exceptions.SSLError):
-        return "the server's certificate could not be verified"
-    if isinstance(error, requests.exceptions.ProxyError):
-        return "the proxy could not be reached or refused the connection"
-    if isinstance(error, requests.exceptions.Timeout):
-        return "the server did not answer in time"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the connection was cut"
-    if "NameResolutionError" in str(error) or "Failed to resolve" in str(error):
+    """The cause in a few words, without the URL, which may hold a login."""
+    if "NameResolutionError" in str(error):
         return "the host name could not be resolved"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection could be made"
-    return type(error).__name__
+    return next((text for kind, text in _FAILURES if isinstance(error, kind)), type(error).__name__)

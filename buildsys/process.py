@@ -30,7 +30,7 @@ def run_logged(command: Sequence[str | Path], *, log: Path, label: str, cwd: Pat
     words = [os.fspath(word) for word in command]
     log.parent.mkdir(parents=True, exist_ok=True)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
-    with log.open("a", encoding="utf-8") as sink, _Progress(label) as progress:
+    with log.open("a", encoding="utf-8", buffering=1) as sink, _Progress(label) as progress:
         print(f"$ {subprocess.list2cmdline(words)}", file=sink, flush=True)
         try:
             process = subprocess.Popen(
@@ -68,7 +68,7 @@ class _Progress:
         if console.is_terminal:
             self._status.start()
         else:
-            console.print(f"{self._label} …", markup=False)
+            console.print(f"{self._label} …", markup=False, soft_wrap=True)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,4 +82,4 @@ class _Progress:
             self._status.update(escape(f"{self._label}  {latest}"))
         elif time.monotonic() - self._printed > QUIET_SECONDS:
             self._printed = time.monotonic()
-            console.print(f"  {latest}", markup=False)
+            console.print(f"  {latest}", markup=False, soft_wrap=True)

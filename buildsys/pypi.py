@@ -6,21 +6,26 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 from urllib.request import url2pathname
 
 import pypi_simple
 import requests
+import urllib3
 from packaging.utils import canonicalize_name
 
 from buildsys import download
 from buildsys.errors import DownloadError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
 TIMEOUT = (10.0, 60.0)
+PAGE_RETRIES = urllib3.Retry(total=2, backoff_factor=0.2, status_forcelist=download.RETRIED_STATUS, raise_on_status=False)
 
 
 class PackageFileNotFoundError(DownloadError):
@@ -58,7 +63,7 @@ class PackageFile:
 
 
 def pip_options() -> dict[str, str]:
-    """pip's options as its files and environment set them, by their long names without dashes."""
+    """The options of pip as its files and environment set them, by their long names without dashes."""
     command = [sys.executable, "-m", "pip", "config", "list"]
     loud = {**os.environ, "PIP_QUIET": "0"}  # a quiet pip lists nothing
     listed = subprocess.run(command, capture_output=True, text=True, check=False, env=loud)
@@ -99,9 +104,7 @@ def settings_from(options: Mapping[str, str]) -> IndexSettings:
     )
 
 
-def locate(
-    project: str, filename: str, *, sha256: str | None = None, configured: IndexSettings | None = None
-) -> PackageFile:
+def locate(project: str, filename: str, *, sha256: str | None = None, configured: IndexSettings | None = None) -> PackageFile:
     """The first place that offers `filename`; one whose stated hash contradicts `sha256` is passed over.
 
     Raises :class:`PackageFileNotFoundError`, which names every place that was asked and its answer.
@@ -109,6 +112,8 @@ def locate(
     using = configured or settings()
     reasons: list[str] = []
     with using.session() as session:
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=PAGE_RETRIES))
         for name, found in _answers(using, session, project, filename):
             if isinstance(found, str):
                 reasons.append(f"{name}: {found}")
@@ -122,9 +127,7 @@ def locate(
     )
 
 
-def fetch_package_file(
-    project: str, filename: str, sha256: str, target: Path, *, configured: IndexSettings | None = None
-) -> Path:
+def fetch_package_file(project: str, filename: str, sha256: str, target: Path, *, configured: IndexSettings | None = None) -> Path:
     """Make `target` that file of that project, verified; a target that already is needs no network."""
     if download.matches(target, sha256=sha256):
         return target
@@ -134,9 +137,7 @@ def fetch_package_file(
         return download.fetch(found.url, target, sha256=sha256, label=filename, session=session)
 
 
-def _answers(
-    using: IndexSettings, session: requests.Session, project: str, filename: str
-) -> Iterator[tuple[str, PackageFile | str]]:
+def _answers(using: IndexSettings, session: requests.Session, project: str, filename: str) -> Iterator[tuple[str, PackageFile | str]]:
     """Each place with the file there, or the reason why it has none. pip prefers neither kind; loose files cost nothing."""
     for place in using.find_links:
         folder = _local_path(place)

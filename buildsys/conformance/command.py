@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from buildsys.conformance.results import ConformanceResult
 from buildsys.conformance.runner import run_conformance
 from buildsys.errors import ConformanceFailedError, WheelError
 
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from buildsys.conformance.results import ConformanceResult
+
 NAME = "conformance"
 HELP = "Install wheels into clean environments and run the conformance suite on each Python found."
-EXAMPLE = "python -m buildsys conformance dist/*.whl --python 3.12 -- -k tokenizer -x"
+EXAMPLE = "python -m buildsys conformance --python 3.12 dist/*.whl -- -k tokenizer -x"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("items", nargs="+", metavar="WHEEL", help="wheel files; what follows `--` goes to pytest")
-    parser.add_argument("--python", action="append", metavar="X.Y", help="a version or an interpreter's path; repeatable (default: all of 3.10-3.14 found)")
+    parser.add_argument("items", nargs="+", metavar="WHEEL", help="wheel files, after all options; what follows `--` goes to pytest")
+    parser.add_argument(
+        "--python", action="append", metavar="X.Y", help="a version or an interpreter's path; repeatable (default: all of 3.10-3.14 found)"
+    )
 
 
 def split_items(items: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -45,13 +51,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def print_results(results: Sequence[ConformanceResult]) -> None:
-    """One row per wheel and Python, then each failure and each reason for which tests were skipped."""
+    """A table per wheel, then each failure and each reason for which tests were skipped."""
     out = Console(soft_wrap=True, highlight=False)
-    table = Table("wheel", "Python", "suite", "passed", "failed", "skipped", "seconds", box=None)
-    for result in results:
-        suite = "whole" if result.complete else "short"
-        table.add_row(result.wheel, result.python, suite, str(result.passed), str(result.failed), str(result.skipped), f"{result.seconds:.1f}")
-    out.print(table)
+    for wheel in dict.fromkeys(result.wheel for result in results):
+        out.print(wheel)
+        table = Table("Python", "suite", "passed", "failed", "skipped", "seconds", box=None)
+        for result in results:
+            if result.wheel == wheel:
+                suite = "whole" if result.complete else "short"
+                counts = (result.passed, result.failed, result.skipped)
+                table.add_row(result.python, suite, *map(str, counts), f"{result.seconds:.1f}")
+        out.print(table)
     for result in results:
         for failure in result.failures:
             out.print(f"failed on {result.python}: {failure.test}: {failure.reason}", markup=False)

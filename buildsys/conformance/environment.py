@@ -8,23 +8,37 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.parser import HeaderParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 from packaging.requirements import Requirement
 
-from buildsys.conformance.interpreters import Interpreter
 from buildsys.errors import ConformanceFailedError, WheelError
 from buildsys.process import console
 from buildsys.project import cache_dir
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from buildsys.conformance.interpreters import Interpreter
+
 # What of the caller's environment could change what is imported or loaded.
 _WITHHELD = ("PYTHON", "LLAMA_", "GGML_", "MTMD_", "LD_", "DYLD_", "PIP_", "OMP_", "KMP_", "GOMP_", "VIRTUAL_ENV")
-_KEPT = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT", "PIP_CACHE_DIR", "PIP_CONFIG_FILE", "PIP_PROXY", "PIP_FIND_LINKS", "PIP_NO_INDEX")
+_KEPT = (
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "PIP_CACHE_DIR",
+    "PIP_CONFIG_FILE",
+    "PIP_PROXY",
+    "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",
+)
 
 
 class EnvironmentSetupError(ConformanceFailedError):
@@ -100,12 +114,16 @@ def _create(environment: Environment, wanted: Sequence[str]) -> None:
 
 
 def _pip(environment: Environment, command: str, *arguments: str) -> None:
-    options = ["--disable-pip-version-check", "--no-input", "--isolated"] if command == "check" else ["--disable-pip-version-check", "--no-input"]
+    options = (
+        ["--disable-pip-version-check", "--no-input", "--isolated"] if command == "check" else ["--disable-pip-version-check", "--no-input"]
+    )
     _run(environment, [str(environment.python), "-I", "-m", "pip", *options, command, *arguments])
 
 
 def _run(environment: Environment, command: Sequence[str]) -> None:
-    done = subprocess.run(command, env=clean_variables(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        command, env=clean_variables(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if done.returncode:
         tail = "\n".join(done.stdout.strip().splitlines()[-15:])
         raise EnvironmentSetupError(

@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from buildsys.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 SUPPORTED = ("3.10", "3.11", "3.12", "3.13", "3.14")
 
@@ -76,7 +79,9 @@ def find_interpreters(wanted: Sequence[str] | None = None) -> tuple[Interpreter,
     else:
         found = {version: item for version in SUPPORTED if (item := _first(version)) is not None}
     if not found:
-        raise InterpreterNotFoundError(f"no Python of {', '.join(SUPPORTED)} can create environments here", hint="install one with its venv module")
+        raise InterpreterNotFoundError(
+            f"no Python of {', '.join(SUPPORTED)} can create environments here", hint="install one with its venv module"
+        )
     return tuple(sorted(found.values(), key=lambda item: item.order))
 
 
@@ -137,7 +142,7 @@ def _newest_first(paths: Iterable[Path]) -> list[str]:
 
 
 def _windows_launcher(version: str) -> Iterator[str]:
-    """Interpreters that the `py` launcher knows: lines like ` -V:3.12 *  C:\\...\\python.exe`."""
+    r"""Interpreters that the `py` launcher knows: lines like ` -V:3.12 *  C:\\...\\python.exe`."""
     try:
         listing = subprocess.run(["py", "-0p"], capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from xml.etree import ElementTree
+import xml.etree.ElementTree as ET
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,16 +19,22 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConformanceResult:
-    """Counts of one wheel on one Python; `complete` says whether the once-per-wheel tests were among them."""
+class Subject:
+    """What ran: a wheel on a Python; `complete` says whether the once-per-wheel tests were selected."""
 
     wheel: str
     python: str
     complete: bool
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceResult(Subject):
+    """Counts of one wheel on one Python, with the reasons."""
+
     passed: int
     failed: int
     skipped: int
-    seconds: float
     failures: tuple[Outcome, ...] = ()
     skips: tuple[Outcome, ...] = ()
 
@@ -35,19 +44,23 @@ class ConformanceResult:
         return self.failed == 0 and self.passed > 0
 
 
-def crashed(*, wheel: str, python: str, complete: bool, seconds: float, code: int) -> ConformanceResult:
-    """The result of a run that ended without a report: pytest itself died."""
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with {code} before it could report"
-    outcome = Outcome(test="(the whole run)", reason=f"pytest {how}; the last test named above is the one that ran")
-    return ConformanceResult(wheel=wheel, python=python, complete=complete, passed=0, failed=1, skipped=0, seconds=seconds, failures=(outcome,))
+def crashed(about: Subject, code: int) -> ConformanceResult:
+    """The result of a run that ended without a verdict: pytest itself died."""
+    how = (
+        f"was killed by signal {-code} in the test named last above"
+        if code < 0
+        else f"ended with {code} and no verdict: see its lines above"
+    )
+    outcome = Outcome(test="(the whole run)", reason=f"pytest {how}")
+    return ConformanceResult(**asdict(about), passed=0, failed=1, skipped=0, failures=(outcome,))
 
 
-def read_report(report: Path, *, wheel: str, python: str, complete: bool, seconds: float) -> ConformanceResult:
+def read_report(report: Path, about: Subject) -> ConformanceResult:
     """Parse `report`. A test that passed and then failed in its teardown counts as failed, once."""
     failures: dict[str, Outcome] = {}
     skips: dict[str, Outcome] = {}
     tests: set[str] = set()
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own pytest wrote it
         name = "::".join(part for part in (case.get("classname"), case.get("name")) if part)
         tests.add(name)
         for kind, into in (("failure", failures), ("error", failures), ("skipped", skips)):
@@ -55,13 +68,10 @@ def read_report(report: Path, *, wheel: str, python: str, complete: bool, second
                 into.setdefault(name, Outcome(test=name, reason=_first_line(element.get("message") or element.text or "")))
     skips = {name: outcome for name, outcome in skips.items() if name not in failures}
     return ConformanceResult(
-        wheel=wheel,
-        python=python,
-        complete=complete,
+        **asdict(about),
         passed=len(tests) - len(failures) - len(skips),
         failed=len(failures),
         skipped=len(skips),
-        seconds=seconds,
         failures=tuple(failures.values()),
         skips=tuple(skips.values()),
     )

@@ -6,15 +6,20 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from buildsys.conformance.environment import Environment, clean_variables, installed
 from buildsys.conformance.interpreters import Interpreter, find_interpreters
-from buildsys.conformance.results import ConformanceResult, crashed, read_report
+from buildsys.conformance.results import ConformanceResult, Subject, crashed, read_report
 from buildsys.errors import WheelError
+from buildsys.models import environment
 from buildsys.process import console
 from buildsys.project import ROOT, VENDOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 SUITE = ROOT / "conformance"
 ONCE_PER_WHEEL = "once_per_wheel"
@@ -39,6 +44,17 @@ def suite_variables(wheel: Path, models: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """One wheel on one Python."""
+
+    wheel: Path
+    interpreter: Interpreter
+    complete: bool
+    variables: Mapping[str, str]
+    pytest_args: Sequence[str]
+
+
 def run_conformance(
     wheels: Sequence[Path], *, pythons: Sequence[str] | None = None, pytest_args: Sequence[str] = ()
 ) -> list[ConformanceResult]:
@@ -48,13 +64,15 @@ def run_conformance(
     """
     paths = [_existing(wheel) for wheel in wheels]
     interpreters = find_interpreters(pythons)
-    models = _model_variables()
+    models = environment(required=models_required())
     results = []
     for wheel in paths:
         for interpreter in reversed(interpreters):
             complete = interpreter is interpreters[-1]
             console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{'' if complete else ' (short)'}")
-            results.append(_prove(wheel, interpreter, complete, models, pytest_args))
+            variables = suite_variables(wheel, models)
+            run = _Run(wheel=wheel, interpreter=interpreter, complete=complete, variables=variables, pytest_args=pytest_args)
+            results.append(_prove(run))
     return results
 
 
@@ -64,45 +82,33 @@ def _existing(wheel: Path) -> Path:
     return wheel.resolve()
 
 
-def _model_variables() -> dict[str, str]:
-    from buildsys.models import environment
-
-    return dict(environment())
-
-
-def _prove(
-    wheel: Path, interpreter: Interpreter, complete: bool, models: Mapping[str, str], pytest_args: Sequence[str]
-) -> ConformanceResult:
+def _prove(run: _Run) -> ConformanceResult:
     with (
         tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder,
-        installed(wheel, interpreter, SUITE / "requirements.txt") as environment,
+        installed(run.wheel, run.interpreter, SUITE / "requirements.txt") as made,
     ):
-        return _run_pytest(environment, wheel, Path(folder), complete, suite_variables(wheel, models), pytest_args)
+        return _run_pytest(run, made, Path(folder))
 
 
-def pytest_command(environment: Environment, report: Path, *, complete: bool, pytest_args: Sequence[str]) -> list[str]:
-    """`-I` keeps the working directory, PYTHONPATH and the user's site-packages out on every Python; `-B` keeps the suite's folder clean."""
+def pytest_command(python: Path, report: Path, *, complete: bool, pytest_args: Sequence[str]) -> list[str]:
+    """The suite as a command line.
+
+    `-I` keeps the working directory, PYTHONPATH and the user's site-packages out on every Python; `-B` keeps the suite's folder clean.
+    """
     selection = [] if complete else ["-m", f"not {ONCE_PER_WHEEL}"]
     return [
-        *(str(environment.python), "-I", "-B", "-m", "pytest", str(SUITE)),
+        *(str(python), "-I", "-B", "-m", "pytest", str(SUITE)),
         *("-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE), "--import-mode=importlib", "-p", "no:cacheprovider"),
         *(f"--junitxml={report}", *selection, *pytest_args),
     ]
 
 
-def _run_pytest(
-    environment: Environment, wheel: Path, folder: Path, complete: bool, variables: Mapping[str, str], pytest_args: Sequence[str]
-) -> ConformanceResult:
+def _run_pytest(run: _Run, made: Environment, folder: Path) -> ConformanceResult:
     empty, report = folder / "empty", folder / "report.xml"
     empty.mkdir()
-    command = pytest_command(environment, report, complete=complete, pytest_args=pytest_args)
+    command = pytest_command(made.python, report, complete=run.complete, pytest_args=run.pytest_args)
     started = time.monotonic()
-    code = subprocess.run(command, cwd=empty, env=clean_variables(variables), stdin=subprocess.DEVNULL, check=False).returncode
-    seconds = time.monotonic() - started
-    release = environment.interpreter.release
-    if not report.is_file():
-        return crashed(wheel=wheel.name, python=release, complete=complete, seconds=seconds, code=code)
-    result = read_report(report, wheel=wheel.name, python=release, complete=complete, seconds=seconds)
-    if code and result.ok:
-        return crashed(wheel=wheel.name, python=release, complete=complete, seconds=seconds, code=code)
-    return result
+    code = subprocess.run(command, cwd=empty, env=clean_variables(run.variables), stdin=subprocess.DEVNULL, check=False).returncode
+    about = Subject(wheel=run.wheel.name, python=run.interpreter.release, complete=run.complete, seconds=time.monotonic() - started)
+    result = read_report(report, about) if report.is_file() else crashed(about, code)
+    return crashed(about, code) if code and result.ok else result

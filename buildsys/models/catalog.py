@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import filelock
 
@@ -17,6 +16,9 @@ from buildsys.models import sources
 from buildsys.models.lock import LockedModel, read_lock
 from buildsys.models.synth import SYNTHETIC_MODELS, SyntheticModel, fingerprint, generate
 from buildsys.project import cache_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 
 class UnknownModelError(ModelError):
@@ -35,19 +37,36 @@ class Model(Protocol):
     """What the command line and the conformance runner see of a model."""
 
     @property
-    def name(self) -> str: ...
-    @property
-    def licence(self) -> str: ...
-    @property
-    def roles(self) -> tuple[str, ...]: ...
-    @property
-    def variable(self) -> str: ...
-    @property
-    def path(self) -> Path: ...
+    def name(self) -> str:
+        """What the command line calls it."""
 
-    def size(self) -> int | None: ...
-    def intact(self) -> bool: ...
-    def make(self) -> None: ...
+    @property
+    def licence(self) -> str:
+        """SPDX name, or the name of the terms."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What tests use it for."""
+
+    @property
+    def variable(self) -> str:
+        """Environment variable that hands its path to the conformance suite; empty for none."""
+
+    @property
+    def path(self) -> Path:
+        """Where the cache holds it."""
+
+    def size(self) -> int | None:
+        """Bytes, as far as known."""
+
+    def complete(self) -> bool:
+        """Whether the file is there, as far as a look at it tells."""
+
+    def intact(self) -> bool:
+        """Whether every byte is as it should be."""
+
+    def make(self) -> None:
+        """Fetch or generate the file, over what may be there."""
 
 
 class PinnedModel:
@@ -62,14 +81,20 @@ class PinnedModel:
         self.path = models_dir() / row.file
 
     def size(self) -> int:
+        """The pinned size."""
         return self._row.size
 
     def intact(self) -> bool:
+        """Whether size and hash are the pinned ones."""
         return download.matches(self.path, sha256=self._row.sha256, size=self._row.size)
 
+    def complete(self) -> bool:
+        """Whether the size is the pinned one."""
+        return self.path.is_file() and self.path.stat().st_size == self._row.size
+
     def make(self) -> None:
-        if not self.intact():
-            sources.fetch_model(self._row, self.path)
+        """Fetch from the first source that serves."""
+        sources.fetch_model(self._row, self.path)
 
 
 class GeneratedModel:
@@ -84,9 +109,11 @@ class GeneratedModel:
         self.path = models_dir() / "synthetic" / fingerprint() / row.file
 
     def size(self) -> int | None:
+        """Bytes, once it is generated."""
         return self.path.stat().st_size if self.path.exists() else None
 
     def intact(self) -> bool:
+        """Whether generating it again yields the same bytes."""
         if not self.path.is_file():
             return False
         again = self.path.with_suffix(f".{os.getpid()}.verify")
@@ -96,7 +123,12 @@ class GeneratedModel:
         finally:
             again.unlink(missing_ok=True)
 
+    def complete(self) -> bool:
+        """Whether it is there; it gets its name when it is written to the end."""
+        return self.path.is_file()
+
     def make(self) -> None:
+        """Generate it."""
         generate(self._row, self.path)
 
 
@@ -140,22 +172,21 @@ def given_path(model: Model, environ: Mapping[str, str]) -> Path | None:
     return path
 
 
-def ensure(model: Model, *, offline: bool = False) -> Path:
-    """Path of the model's file, fetched or generated when it isn't there. The content isn't hashed again: `verify` does.
+def ensure(model: Model, *, offline: bool = False, thorough: bool = False) -> Path:
+    """Path of the model's file, fetched or generated when it isn't there; `thorough` hashes one that is.
 
     `offline` forbids the network; synthetic models are generated all the same.
     """
     if (given := given_path(model, os.environ)) is not None:
         return given
-    if model.path.is_file():
+    there = model.intact if thorough else model.complete
+    if there():
         return model.path
     if offline and isinstance(model, PinnedModel):
-        raise ModelMissingError(
-            f"{model.name} is not in {models_dir()}", hint=f"run `python -m buildsys models fetch {model.name}`"
-        )
+        raise ModelMissingError(f"{model.name} is not in {models_dir()}", hint=f"run `python -m buildsys models fetch {model.name}`")
     model.path.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(model.path.with_name(model.path.name + ".lock")):
-        if not model.path.is_file():
+        if not there():
             model.make()
     return model.path
 
@@ -163,7 +194,7 @@ def ensure(model: Model, *, offline: bool = False) -> Path:
 def verify(model: Model) -> None:
     """Hash the cached file anew; raises :class:`ModelMissingError` or :class:`ModelDamagedError`."""
     if not model.path.is_file():
-        raise ModelMissingError(f"{model.name} is not at {model.path}", hint=f"fetch it: models fetch {model.name}")
+        raise ModelMissingError(f"{model.name} is not at {model.path}", hint=f"run `python -m buildsys models fetch {model.name}`")
     if not model.intact():
         raise ModelDamagedError(
             f"{model.name} at {model.path} is not the file it should be",

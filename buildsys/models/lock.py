@@ -55,9 +55,7 @@ class PackageSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             raise ValueError("a package source needs at least one part")
 
 
-class HubSource(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="huggingface"
-):
+class HubSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="huggingface"):
     """A file of one commit of a Hugging Face repository."""
 
     repo: str
@@ -69,7 +67,7 @@ class HubSource(
             raise ValueError(f"revision must be a full commit id, not {self.revision!r}: branches and tags move")
 
 
-Source: TypeAlias = "PackageSource | HubSource"
+Source: TypeAlias = PackageSource | HubSource
 
 
 class LockedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,7 +79,7 @@ class LockedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sha256: str
     licence: str
     roles: tuple[str, ...]
-    sources: tuple[PackageSource | HubSource, ...]
+    sources: tuple[Source, ...]
     variable: str = ""
 
     def __post_init__(self) -> None:

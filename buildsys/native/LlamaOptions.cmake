@@ -19,9 +19,10 @@ endif()
 if(NOT MSVC)
   add_compile_options("-ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/vendor/=" "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=")
 endif()
+# A library's calls to its own functions stay inside it (-Bsymbolic), and nothing it needs is left to chance (-z defs).
+# What it exports is in a version script: library.map, backend.map.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-  add_link_options("LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map" "LINKER:-z,defs" "LINKER:-s")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/exports.map")
+  add_link_options("LINKER:-Bsymbolic" "LINKER:-z,defs" "LINKER:-s")
 endif()
 
 function(llama_default name value)

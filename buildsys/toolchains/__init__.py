@@ -20,6 +20,7 @@ from buildsys.errors import ToolchainError
 from buildsys.process import run_logged
 from buildsys.project import ROOT, cache_dir
 from buildsys.tables import load_toml
+from buildsys.toolchains.strip import strip_elf
 
 
 class OpenMP(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,6 +105,7 @@ def _install_requirements(name: str, toolchain: Toolchain, root: Path) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(staging)]
     run_logged([*pip, *toolchain.requirements], log=root.with_suffix(".log"), label=f"toolchain {name}: installing")
+    strip_elf(Path(toolchain.openmp.library.format(root=staging)))
     staging.rename(root)
 
 

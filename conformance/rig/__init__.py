@@ -1,1 +1,1 @@
-"""Support of the suite: child processes, model files, the installed files. Imports nothing from the tested package."""
+"""Support of the suite: child processes, model files, the installed files. Only `native_state` imports the tested package."""

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,16 @@ def run(
 ) -> Child:
     """Run `source`, whose indentation is removed, with `arguments` in `sys.argv[1:]` and `env` added to this process's."""
     command = [str(executable or sys.executable), *options, "-c", textwrap.dedent(source), *map(str, arguments)]
+    return _run(command, env or {}, cwd, timeout)
+
+
+def run_module(name: str, *arguments: str, timeout: float = 120) -> Child:
+    """Run `python -m name`."""
+    return _run([sys.executable, "-I", "-B", "-m", name, *arguments], {}, None, timeout)
+
+
+def _run(command: list[str], env: Mapping[str, str], cwd: Path | None, timeout: float) -> Child:
     done = subprocess.run(
-        command, env={**os.environ, **(env or {})}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+        command, env={**os.environ, **env}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
     )
     return Child(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode("utf-8", "replace"))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import re
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DISTRIBUTION = "llama_cpp_python"
 CPU_PREFIX = "ggml-cpu-"
+LAYOUT_REPORT = "abi.json"
+LIBRARY_NAME = re.compile(r"(lib)?[\w-]+\.(so|dll|dylib)(\.\d+)?")
 
 
 def distribution() -> importlib.metadata.Distribution:
@@ -21,7 +27,8 @@ def distribution() -> importlib.metadata.Distribution:
 def package_folder() -> Path:
     """Folder of the installed package, found without importing it."""
     spec = importlib.util.find_spec("llama_cpp")
-    assert spec is not None and spec.origin is not None, "llama_cpp is not installed"
+    assert spec is not None, "llama_cpp is not installed"
+    assert spec.origin is not None, "llama_cpp is no package of its own"
     return Path(spec.origin).parent
 
 
@@ -37,7 +44,7 @@ def stem(path: Path) -> str:
 
 def libraries() -> dict[str, Path]:
     """Every native library by stem."""
-    return {stem(path): path for path in sorted(library_folder().iterdir()) if path.is_file()}
+    return {stem(path): path for path in sorted(library_folder().iterdir()) if LIBRARY_NAME.fullmatch(path.name)}
 
 
 def cpu_variants() -> dict[str, Path]:

@@ -9,8 +9,11 @@ import os
 import re
 import struct
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # glibc, musl and dyld each name the missing file in their own way.
 _MISSING = (
@@ -18,10 +21,11 @@ _MISSING = (
     re.compile(r"Library not loaded: (?:\S*/)?(?P<name>[^\s/]+)"),
     re.compile(r"(?:^|\s)(?P<name>[^\s/:]+): cannot open shared object file"),
 )
-_DLL_NAME = re.compile(rb"[A-Za-z0-9_.+-]{1,120}\.dll(?=\0)", re.IGNORECASE)
+_DLL_NAME = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,120}\.dll(?=\0)", re.IGNORECASE)
 _ELF64_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _ELF64_SEGMENT = struct.Struct("<IIQQQQQQ")
 _PT_LOAD = 1
+_NAMED_USERS = 3
 
 
 def truncation(path: Path) -> str | None:
@@ -91,16 +95,17 @@ def explain(path: Path, error: OSError, platform: str = sys.platform) -> str:
     """One sentence on why `path` did not open, naming what is missing and who in its folder needs it."""
     message = " ".join(str(error).split())
     if platform == "win32":
-        system = Path(os.environ.get("SystemRoot", r"C:\Windows"), "System32")
+        system = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32")
         absent = absent_dlls(path, (path.parent, system))
         return f"{', '.join(absent)} not found, needed by {path.name}" if absent else message
     name = missing_dependency(message)
     if name is None or name == path.name:
         return message
     users = needed_by(name, _siblings(path)) or [path.name]
-    shown = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
+    more = len(users) - _NAMED_USERS
+    shown = ", ".join(users[:_NAMED_USERS]) + (f" and {more} more" if more > 0 else "")
     return f"{name} not found, needed by {shown}"
 
 
 def _siblings(path: Path) -> list[Path]:
-    return [file for file in path.parent.iterdir() if file.is_file() and ".so" in file.name or file.suffix == ".dylib"]
+    return [file for file in path.parent.iterdir() if file.is_file() and (".so" in file.name or file.suffix == ".dylib")]

@@ -9,12 +9,15 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .diagnosis import explain, truncation
 from .errors import NativeLibraryError
 from .naming import FileNaming, naming_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 LIBRARY_PATH_VARIABLE = "LLAMA_CPP_LIB_PATH"
 CORE_LIBRARIES = ("ggml-base", "ggml", "llama", "mtmd")
@@ -92,7 +95,7 @@ class LibrarySet:
             try:
                 if truncation(path) is None:
                     self._open_library(str(path))
-            except OSError:
+            except OSError:  # noqa: PERF203 - each file for itself
                 continue  # whoever needs it fails with a message that names it
 
     def _bundled_runtimes(self) -> list[Path]:
@@ -102,8 +105,7 @@ class LibrarySet:
         return sorted(
             path
             for path in self.folder.iterdir()
-            if (path.name.endswith(suffix) or f"{suffix}." in path.name)
-            and not path.name.removeprefix("lib").startswith(_OWN_NAMES)
+            if (path.name.endswith(suffix) or f"{suffix}." in path.name) and not path.name.removeprefix("lib").startswith(_OWN_NAMES)
         )
 
 
@@ -111,7 +113,7 @@ def resolve_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """The absolute folder of the native libraries: the user's own set when the environment names one."""
     chosen = environment.get(LIBRARY_PATH_VARIABLE)
     if chosen:
-        return Path(os.path.abspath(os.path.expanduser(chosen)))
+        return Path(chosen).expanduser().absolute()
     return Path(__file__).resolve().parent.parent / "lib"
 
 
@@ -141,7 +143,7 @@ _set_lock = threading.Lock()
 
 
 def _process_set() -> LibrarySet:
-    global _set  # one set of libraries per process: C code has process-wide state
+    global _set  # noqa: PLW0603 - native code has process-wide state
     if _set is None:
         with _set_lock:
             if _set is None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import sys
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .diagnosis import explain, truncation
 from .naming import FileNaming, naming_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
 CPU = "cpu"
 # Accelerators come first because devices are offered to models in registration order; the CPU comes last.
@@ -95,9 +98,9 @@ def probe(plugin: Plugin, open_library: Callable[[str], ctypes.CDLL] = ctypes.CD
 
 def _close(handle: ctypes.CDLL) -> None:
     if sys.platform == "win32":
-        _ctypes.FreeLibrary(handle._handle)
+        _ctypes.FreeLibrary(handle._handle)  # noqa: SLF001 - ctypes has no public way to close
     else:
-        _ctypes.dlclose(handle._handle)
+        _ctypes.dlclose(handle._handle)  # noqa: SLF001
 
 
 def _family_rank(family: str) -> int:

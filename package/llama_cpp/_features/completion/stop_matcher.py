@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class StopMatcher:

@@ -6,9 +6,14 @@ Owns decoding, stop strings and what has to be held back; knows nothing of model
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .stop_matcher import matcher_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .stop_matcher import StopMatcher
 
 
 class TextAssembly:
@@ -36,7 +41,7 @@ class TextAssembly:
         data = self._undecoded + piece if self._undecoded else piece
         text, used = utf_8_decode(data, "replace", False)
         self._undecoded = data[used:]
-        return self._scan(text) if self._matcher is not None else text
+        return self._scan(self._matcher, text) if self._matcher is not None else text
 
     def finish(self) -> str:
         """No more bytes will come: return what was held back, an unfinished character as U+FFFD."""
@@ -46,7 +51,7 @@ class TextAssembly:
         self._undecoded = b""
         if self._matcher is None:
             return text
-        shown = self._scan(text)
+        shown = self._scan(self._matcher, text)
         if self.stopped:
             return shown
         if self._cut >= 0:
@@ -55,9 +60,7 @@ class TextAssembly:
         shown, self._held, self._state = shown + self._held, "", 0
         return shown
 
-    def _scan(self, text: str) -> str:
-        matcher = self._matcher
-        assert matcher is not None
+    def _scan(self, matcher: StopMatcher, text: str) -> str:
         pending = self._held + text
         index, end = len(self._held), len(pending)
         state, cut = self._state, self._cut

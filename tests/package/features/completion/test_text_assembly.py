@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from llama_cpp._features.completion.text_assembly import TextAssembly
 
 SMALL_ALPHABET = st.text(alphabet="ab\né🦙", max_size=30)
@@ -19,7 +20,7 @@ def expected_text(data: bytes, stops: list[str]) -> tuple[str, bool]:
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
     bounds = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    return [data[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(bounds)]
 
 
 def assemble(pieces: list[bytes], stops: list[str]) -> tuple[list[str], TextAssembly]:

@@ -1,0 +1,168 @@
+"""Everybody who is measured, readied alike: contests between them, one repetition at a time, and lines from the results."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.contestant import Contestant
+from benchmarks.interleave import MeasurementError, Series, interleave
+from benchmarks.line import Line, Quantity, Target
+from benchmarks.protocol import Reading, Ready, Setup, Task
+from benchmarks.statistics import figure, ratio
+from buildsys import models
+
+# OpenMP's idle threads keep spinning for a while (libomp: 200 ms) after a repetition and would take the next one's cores.
+REST_SECONDS = 0.3
+WARM_UP_TOKENS = 16
+SEEDS_TRIED = 24
+RATE = "tok/s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One side of a contest."""
+
+    contestant: Contestant
+    task: Task
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readied:
+    """The setups of one model, with a context of the same size and the same threads for all but `peer`, whose defaults stay."""
+
+    ours: Setup
+    bare: Setup
+    peer: Setup
+    peer_alike: Setup
+    peer_threads: int
+    threads: int
+
+
+@dataclass(kw_only=True)
+class Arena:
+    """Who takes part, and how long. `peer` is None when it could not be had, for the reason in `peer_failure`."""
+
+    ours: Contestant
+    bare: Contestant
+    peer: Contestant | None
+    rounds: int
+    tokens: int
+    say: Callable[[str], None]
+    threads: int | None = None
+    peer_failure: str = ""
+    rest: Callable[[float], None] = time.sleep
+    seen: dict[str, Ready] = field(default_factory=dict)
+
+    def model(self, name: str) -> Path:
+        """The file of a model of the catalogue."""
+        return models.resolve([name])[name]
+
+    def ready(self, model: Path, *, n_ctx: int | None = None) -> Readied:
+        """Have `model` loaded by everybody: ours first, whose context size and threads the bare loop takes over."""
+        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=self.threads)
+        made = self._prepare("package", self.ours, ours)
+        bare = dataclasses.replace(ours, n_ctx=made.n_ctx, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
+        self._prepare("bare loop", self.bare, bare)
+        peer = Setup(model=str(model), n_ctx=n_ctx)
+        alike = dataclasses.replace(peer, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
+        threads = 0
+        if self.peer is not None:
+            try:
+                threads = self._prepare("peer", self.peer, peer).n_threads
+                self.peer.prepare(alike)
+            except MeasurementError as error:
+                self.peer_failure = str(error)
+                self.peer = None
+        return Readied(ours=ours, bare=bare, peer=peer, peer_alike=alike, peer_threads=threads, threads=made.n_threads)
+
+    def release(self) -> None:
+        """Have every model unloaded."""
+        for contestant in (self.ours, self.bare, self.peer):
+            if contestant is not None:
+                contestant.release()
+
+    def endless_seed(self, task: Task) -> int:
+        """A seed with which the bare loop samples no end token, so that all contestants go the whole way."""
+        for seed in range(1, SEEDS_TRIED + 1):
+            if not self.bare.measure(dataclasses.replace(task, seed=seed)).ended:
+                return seed
+        return 1
+
+    def peer_entries(self, readied: Readied, task: Task, label: str) -> Iterator[Entry]:
+        """The peer with its own defaults, and once more with our threads where these differ."""
+        if self.peer is None:
+            return
+        version = self.seen["peer"].version
+        name = f"llama-cpp-python {version}{label}, its defaults"
+        yield Entry(contestant=self.peer, task=dataclasses.replace(task, setup=readied.peer), label=f"{name} (threads: {readied.peer_threads})")
+        if readied.peer_threads != readied.threads:
+            alike = dataclasses.replace(task, setup=readied.peer_alike)
+            yield Entry(contestant=self.peer, task=alike, label=f"the same, threads: {readied.threads}")
+
+    def contest(self, title: str, entries: Mapping[str, Entry], *, rounds: int | None = None) -> Contest:
+        """Warm everybody up, then take repetitions in turn."""
+        count = rounds or self.rounds
+        self.say(f"{title}: {len(entries)} contestants, {count} rounds")
+        cold: dict[str, str] = {}
+        for key, entry in entries.items():
+            short = dataclasses.replace(entry.task, tokens=min(entry.task.tokens, WARM_UP_TOKENS), calls=1)
+            try:
+                entry.contestant.measure(short)
+            except MeasurementError as error:
+                cold[key] = str(error)
+        turns = {key: _turn(entry) for key, entry in entries.items() if key not in cold}
+        series = interleave(turns, rounds=count, before_each=lambda _name, _number: self.rest(REST_SECONDS))
+        return Contest(row=title, entries=entries, series={**series, **{key: Series(failure=reason) for key, reason in cold.items()}})
+
+    def _prepare(self, who: str, contestant: Contestant, setup: Setup) -> Ready:
+        made = contestant.prepare(setup)
+        self.seen.setdefault(who, made)
+        return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """What came out: a series of readings for every entry."""
+
+    row: str
+    entries: Mapping[str, Entry]
+    series: Mapping[str, Series[Reading]]
+
+    def failure(self, *keys: str) -> str:
+        """Why a comparison of these entries can't be made; empty when it can."""
+        return "; ".join(f"{self.entries[key].label}: {self.series[key].failure}" for key in keys if self.series[key].failure)
+
+    def compare(self, key: str, other: str, target: Target | None) -> Line:
+        """Tokens per second of one entry over those of the other."""
+        names = {"row": self.row, "measured": self.entries[key].label, "against": self.entries[other].label}
+        if failed := self.failure(key, other):
+            return Line(**names, target=target, failure=failed)
+        rates, others = self.rates(key), self.rates(other)
+        return Line(
+            **names,
+            value=Quantity(value=figure(rates).value, unit=RATE),
+            other=Quantity(value=figure(others).value, unit=RATE),
+            figure=ratio(rates, others),
+            target=target,
+            notes=tuple(self._notes(key, other)),
+        )
+
+    def rates(self, key: str) -> list[float]:
+        """Tokens per second of every repetition."""
+        return [reading.rate for reading in self.series[key].readings]
+
+    def _notes(self, *keys: str) -> Iterator[str]:
+        for key in keys:
+            last = self.series[key].readings[-1]
+            wanted = self.entries[key].task.tokens * self.entries[key].task.calls
+            if last.ended:
+                yield f"{self.entries[key].label}: the model wished to end before token {wanted}; {last.tokens} were counted"
+
+
+def _turn(entry: Entry) -> Callable[[], Reading]:
+    return lambda: entry.contestant.measure(entry.task)

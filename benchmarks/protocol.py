@@ -1,0 +1,68 @@
+"""What the parent asks of a worker process, and what it is told: JSON objects, one a line. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GREEDY = "greedy"
+DEFAULT_CHAIN = "default"
+"""Top-k 40, top-p 0.95, min-p 0.05, temperature 0.8, then a draw."""
+UNSAMPLED = "unsampled"
+"""No sampler at all: the tokens to decode are given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """A model in a context. None leaves the choice to the contestant's own defaults."""
+
+    model: str
+    n_ctx: int | None = None
+    n_threads: int | None = None
+    n_threads_batch: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """What a contestant made of a setup. `backends` names the CPU backend files in the process, where the system tells."""
+
+    n_ctx: int
+    n_threads: int
+    n_threads_batch: int
+    version: str
+    backends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One timed repetition: `calls` completions of `tokens` tokens, each from an emptied context."""
+
+    setup: Setup
+    prompt: str
+    tokens: int
+    sampling: str
+    seed: int = 1
+    stream: bool = False
+    calls: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One repetition: seconds from the prompt to the last token, over all calls; `text` is that of the last call.
+
+    `ended` tells that the model wished to end before the last token that was asked for.
+    """
+
+    seconds: float
+    tokens: int
+    text: str = ""
+    ended: bool = False
+
+    @property
+    def rate(self) -> float:
+        """Tokens per second."""
+        return self.tokens / self.seconds
+
+    @property
+    def per_token(self) -> float:
+        """Seconds per token."""
+        return self.seconds / self.tokens

@@ -1,0 +1,29 @@
+"""The rows of the table, each a function from the arena to lines; a later capability adds its module and a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.arena import Arena
+from benchmarks.line import Line
+from benchmarks.rows import decode, growth, imports, vocabulary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row: `measure` takes the repetitions and makes the lines."""
+
+    key: str
+    title: str
+    measure: Callable[[Arena], Sequence[Line]]
+
+
+ROWS = (
+    Row(key="greedy", title="decode, create_completion with all defaults, greedy", measure=decode.greedy),
+    Row(key="chain", title="the same with the default sampling chain, plain and streamed", measure=decode.default_chain),
+    Row(key="vocabulary", title="decode with a vocabulary of 150k, default chain", measure=vocabulary.large),
+    Row(key="growth", title="Python's share per token, 250 and 4,000 tokens, synthetic model", measure=growth.synthetic),
+    Row(key="growth-text", title="the same on the text model", measure=growth.text_model),
+    Row(key="import", title="import llama_cpp beside import numpy", measure=imports.cold),
+)

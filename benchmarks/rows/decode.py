@@ -1,0 +1,72 @@
+"""Decoding a text model: greedy and sampled, plain and streamed, against the bare loop and the peer."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from benchmarks.arena import Arena, Contest, Entry, Readied
+from benchmarks.line import Line, Target, at_least
+from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Task
+
+TEXT_MODEL = "smollm2-135m-instruct"
+PROMPT = "The history of the lighthouse begins"
+STAND_IN = "llama_decode alone (stands in for llama-bench tg)"
+
+
+def greedy(arena: Arena) -> list[Line]:
+    """`create_completion` with temperature 0 and nothing else given."""
+    readied = arena.ready(arena.model(TEXT_MODEL))
+    task = Task(setup=readied.ours, prompt=PROMPT, tokens=arena.tokens, sampling=GREEDY)
+    bare = dataclasses.replace(task, setup=readied.bare)
+    entries = {
+        "bare": Entry(contestant=arena.bare, task=bare, label="bare loop, greedy sampler"),
+        "ours": Entry(contestant=arena.ours, task=task, label="create_completion, greedy"),
+        "alone": Entry(contestant=arena.bare, task=dataclasses.replace(bare, sampling=UNSAMPLED), label=STAND_IN),
+        **_peers(arena, readied, task, ""),
+    }
+    contest = arena.contest("greedy", entries)
+    lines = [contest.compare("ours", "bare", at_least(0.98)), contest.compare("ours", "alone", at_least(0.93))]
+    lines[0] = dataclasses.replace(lines[0], notes=(*lines[0].notes, *_differing_text(contest)))
+    return [*lines, *_against_peer(arena, contest, "ours", "peer")]
+
+
+def default_chain(arena: Arena) -> list[Line]:
+    """`create_completion` with nothing given but the seed, plain and streamed."""
+    readied = arena.ready(arena.model(TEXT_MODEL))
+    bare = Task(setup=readied.bare, prompt=PROMPT, tokens=arena.tokens, sampling=DEFAULT_CHAIN)
+    bare = dataclasses.replace(bare, seed=arena.endless_seed(bare))
+    task = dataclasses.replace(bare, setup=readied.ours)
+    streamed = dataclasses.replace(task, stream=True)
+    entries = {
+        "bare": Entry(contestant=arena.bare, task=bare, label="bare loop, default chain"),
+        "ours": Entry(contestant=arena.ours, task=task, label="create_completion, default chain"),
+        "streamed": Entry(contestant=arena.ours, task=streamed, label="create_completion, streamed"),
+        **_peers(arena, readied, task, ""),
+        **_peers(arena, readied, streamed, " streamed"),
+    }
+    contest = arena.contest("chain", entries)
+    return [
+        contest.compare("ours", "bare", at_least(0.97)),
+        *_against_peer(arena, contest, "ours", "peer"),
+        contest.compare("streamed", "bare", at_least(0.96)),
+        *_against_peer(arena, contest, "streamed", "peer streamed"),
+    ]
+
+
+def _peers(arena: Arena, readied: Readied, task: Task, label: str) -> dict[str, Entry]:
+    return {f"peer{label} {number}": entry for number, entry in enumerate(arena.peer_entries(readied, task, label))}
+
+
+def _against_peer(arena: Arena, contest: Contest, key: str, prefix: str) -> list[Line]:
+    target: Target = at_least(1.25)
+    if arena.peer is None:
+        label = contest.entries[key].label
+        return [Line(row=contest.row, measured=label, against="llama-cpp-python", target=target, failure=arena.peer_failure)]
+    return [contest.compare(key, other, target) for other in contest.entries if other.rstrip("0123456789") == f"{prefix} "]
+
+
+def _differing_text(contest: Contest) -> list[str]:
+    if contest.failure("ours", "bare"):
+        return []
+    ours, bare = (contest.series[key].readings[-1].text.strip() for key in ("ours", "bare"))
+    return [] if ours == bare else ["create_completion wrote other text than the bare loop"]

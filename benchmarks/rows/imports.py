@@ -1,0 +1,1 @@
+"""The time that an import takes, in processes of their own."""

@@ -1,0 +1,144 @@
+"""The loop to measure against: ctypes, llama_decode and llama.cpp's own samplers, and nothing of the package."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Reading, Ready, Setup, Task
+from benchmarks.workers.native import Native
+from benchmarks.workers.serve import serve
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Loaded:
+    model: int
+    vocab: int
+    context: int
+    memory: int
+
+
+class BareLoop:
+    """Holds models and contexts ready, and times bare loops over them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lib = Native(folder).lib
+        self._loaded: dict[Setup, _Loaded] = {}
+
+    def prepare(self, setup: Setup) -> Ready:
+        """Load the model and make the context, with llama.cpp's defaults but for what the setup names."""
+        lib = self._lib
+        params = lib.llama_context_default_params()
+        params.n_ctx = setup.n_ctx or params.n_ctx
+        params.n_threads = setup.n_threads or params.n_threads
+        params.n_threads_batch = setup.n_threads_batch or params.n_threads
+        if setup not in self._loaded:
+            model = lib.llama_model_load_from_file(setup.model.encode(), lib.llama_model_default_params())
+            context = lib.llama_init_from_model(model, params) if model else None
+            if not context:
+                raise RuntimeError(f"llama.cpp could not load {setup.model}")
+            self._loaded[setup] = _Loaded(
+                model=model, vocab=lib.llama_model_get_vocab(model), context=context, memory=lib.llama_get_memory(context)
+            )
+        return Ready(n_ctx=params.n_ctx, n_threads=params.n_threads, n_threads_batch=params.n_threads_batch, version="")
+
+    def measure(self, task: Task) -> Reading:
+        """Time the loop that the task names."""
+        loaded = self._loaded[task.setup]
+        prompt = self._tokenize(loaded, task.prompt)
+        sampler = 0 if task.sampling == UNSAMPLED else self._sampler(task)
+        seconds, tokens = 0.0, [0]
+        for _ in range(task.calls):
+            self._lib.llama_memory_clear(loaded.memory, True)
+            if sampler:
+                self._lib.llama_sampler_reset(sampler)
+                took, tokens = self._sampled(loaded, prompt, task.tokens, sampler)
+            else:
+                took = self._unsampled(loaded, prompt, task.tokens)
+            seconds += took
+        if not sampler:
+            return Reading(seconds=seconds, tokens=task.tokens * task.calls)
+        self._lib.llama_sampler_free(sampler)
+        ended = any(self._lib.llama_vocab_is_eog(loaded.vocab, token) for token in tokens)
+        return Reading(seconds=seconds, tokens=task.tokens * task.calls, text=self._text(loaded, tokens), ended=ended)
+
+    def release(self) -> None:
+        """Free everything."""
+        for loaded in self._loaded.values():
+            self._lib.llama_free(loaded.context)
+            self._lib.llama_model_free(loaded.model)
+        self._loaded.clear()
+
+    def _sampled(self, loaded: _Loaded, prompt: ctypes.Array[ctypes.c_int32], count: int, sampler: int) -> tuple[float, list[int]]:
+        context, decode, sample = loaded.context, self._lib.llama_decode, self._lib.llama_sampler_sample
+        one = (ctypes.c_int32 * 1)()
+        whole, single = self._lib.llama_batch_get_one(prompt, len(prompt)), self._lib.llama_batch_get_one(one, 1)
+        tokens: list[int] = []
+        started = time.perf_counter()
+        status = decode(context, whole)
+        token = sample(sampler, context, -1)
+        tokens.append(token)
+        for _ in range(count - 1):
+            one[0] = token
+            status |= decode(context, single)
+            token = sample(sampler, context, -1)
+            tokens.append(token)
+        seconds = time.perf_counter() - started
+        return self._checked(status, seconds), tokens
+
+    def _unsampled(self, loaded: _Loaded, prompt: ctypes.Array[ctypes.c_int32], count: int) -> float:
+        context, decode, wait = loaded.context, self._lib.llama_decode, self._lib.llama_synchronize
+        vocabulary = self._lib.llama_vocab_n_tokens(loaded.vocab)
+        one = (ctypes.c_int32 * 1)()
+        whole, single = self._lib.llama_batch_get_one(prompt, len(prompt)), self._lib.llama_batch_get_one(one, 1)
+        started = time.perf_counter()
+        status = decode(context, whole)
+        wait(context)
+        for index in range(count - 1):
+            one[0] = (index * 7919 + 101) % vocabulary
+            status |= decode(context, single)
+            wait(context)
+        return self._checked(status, time.perf_counter() - started)
+
+    def _checked(self, status: int, seconds: float) -> float:
+        if status:
+            raise RuntimeError(f"llama_decode returned {status}")
+        return seconds
+
+    def _sampler(self, task: Task) -> int:
+        lib = self._lib
+        steps: dict[str, tuple[Callable[[], int], ...]] = {
+            GREEDY: (lib.llama_sampler_init_greedy,),
+            DEFAULT_CHAIN: (
+                lambda: lib.llama_sampler_init_top_k(40),
+                lambda: lib.llama_sampler_init_top_p(0.95, 1),
+                lambda: lib.llama_sampler_init_min_p(0.05, 1),
+                lambda: lib.llama_sampler_init_temp(0.8),
+                lambda: lib.llama_sampler_init_dist(task.seed),
+            ),
+        }
+        chain: int = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        for make in steps[task.sampling]:
+            lib.llama_sampler_chain_add(chain, make())
+        return chain
+
+    def _tokenize(self, loaded: _Loaded, text: str) -> ctypes.Array[ctypes.c_int32]:
+        data = text.encode()
+        room = (ctypes.c_int32 * (len(data) + 2))()
+        count = self._lib.llama_tokenize(loaded.vocab, data, len(data), room, len(room), True, False)
+        return (ctypes.c_int32 * count)(*room[:count])
+
+    def _text(self, loaded: _Loaded, tokens: list[int]) -> str:
+        array = (ctypes.c_int32 * len(tokens))(*tokens)
+        room = ctypes.create_string_buffer(64 * len(tokens))
+        length = self._lib.llama_detokenize(loaded.vocab, array, len(tokens), room, len(room), False, False)
+        return room.raw[: max(length, 0)].decode(errors="replace")
+
+
+def main() -> None:
+    """Serve, with the libraries of the folder that the first argument names."""
+    serve(BareLoop(Path(sys.argv[1])))

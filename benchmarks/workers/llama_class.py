@@ -1,0 +1,71 @@
+"""Times `Llama.create_completion` of whichever `llama_cpp` its environment has: ours, or the published peer's."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Task
+from benchmarks.workers.serve import serve
+
+
+class LlamaClass:
+    """Holds `Llama` objects ready. Whatever a setup or a task doesn't name keeps the package's own default."""
+
+    def __init__(self) -> None:
+        self._package = importlib.import_module("llama_cpp")
+        self._loaded: dict[Setup, Any] = {}
+
+    def prepare(self, setup: Setup) -> Ready:
+        """Construct a `Llama`."""
+        if setup not in self._loaded:
+            named = {"n_ctx": setup.n_ctx, "n_threads": setup.n_threads, "n_threads_batch": setup.n_threads_batch}
+            given = {name: value for name, value in named.items() if value is not None}
+            self._loaded[setup] = self._package.Llama(model_path=setup.model, **given)
+        llama = self._loaded[setup]
+        return Ready(
+            n_ctx=llama.n_ctx(), n_threads=llama.n_threads, n_threads_batch=llama.n_threads_batch, version=self._package.__version__
+        )
+
+    def measure(self, task: Task) -> Reading:
+        """Time whole calls; the context is emptied before each, outside the measured time."""
+        llama = self._loaded[task.setup]
+        run = _streamed if task.stream else _plain
+        options: dict[str, Any] = {"max_tokens": task.tokens, "seed": task.seed}
+        if task.sampling == GREEDY:
+            options["temperature"] = 0.0
+        seconds, text, reason = 0.0, "", ""
+        for _ in range(task.calls):
+            llama.reset()
+            started = time.perf_counter()
+            text, reason = run(llama, task.prompt, options)
+            seconds += time.perf_counter() - started
+        produced = task.tokens
+        if reason != "length":
+            produced = int(llama.n_tokens) - len(llama.tokenize(task.prompt.encode()))
+        return Reading(seconds=seconds, tokens=produced * task.calls, text=text, ended=reason != "length")
+
+    def release(self) -> None:
+        """Close every `Llama`."""
+        while self._loaded:
+            self._loaded.popitem()[1].close()
+
+
+def _plain(llama: Any, prompt: str, options: dict[str, Any]) -> tuple[str, str]:
+    choice = llama.create_completion(prompt, **options)["choices"][0]
+    return choice["text"], choice["finish_reason"]
+
+
+def _streamed(llama: Any, prompt: str, options: dict[str, Any]) -> tuple[str, str]:
+    pieces, reason = [], None
+    for chunk in llama.create_completion(prompt, stream=True, **options):
+        choice = chunk["choices"][0]
+        pieces.append(choice["text"])
+        reason = choice["finish_reason"] or reason
+    return "".join(pieces), reason or ""
+
+
+def main() -> None:
+    """Serve."""
+    serve(LlamaClass())

@@ -1,0 +1,144 @@
+"""The audit's policy as typed, validated data: `policy.toml`, which says per system what a wheel may hold and need.
+
+What differs from build to build (CPU variants, newest platform tag, size) stands in the build matrix.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from buildsys.tables import load_toml
+
+POLICY_FILE = Path(__file__).with_name("policy.toml")
+
+
+class Contents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which files a wheel consists of; `abi_data` lies beside the libraries; `forbidden_*` are shell-style patterns."""
+
+    distribution: str
+    package: str
+    library_folder: str
+    abi_data: str
+    required: tuple[str, ...]
+    forbidden_files: tuple[str, ...]
+    forbidden_folders: tuple[str, ...]
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One operating system's library names; `{}` in `naming` is a library's bare name.
+
+    `openmp` lists the runtimes of which a wheel bundles one; `system_libraries` are shell-style patterns of what the
+    system itself provides.
+    """
+
+    naming: str
+    libraries: tuple[str, ...]
+    cpu_variant: str
+    openmp: tuple[str, ...]
+    system_libraries: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.naming.count("{}") != 1 or self.cpu_variant.count("{}") != 1:
+            raise ValueError("naming and cpu_variant must hold {} once")
+
+
+class OpenMP(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of every OpenMP runtime's file name, whoever made it."""
+
+    runtimes: tuple[str, ...]
+
+
+class Cuda(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`plugins` are the only libraries that may need CUDA; group 1 of a `runtime` pattern is the major version."""
+
+    plugins: tuple[str, ...]
+    runtime: tuple[str, ...]
+    driver: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _require_patterns(self.runtime, groups=1)
+
+
+class Foreign(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of libraries that come from the builder's system and have no place in a wheel or in its needs."""
+
+    libraries: tuple[str, ...]
+
+
+class AcceptedPath(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A build path that may stay, because another project's binary carries it."""
+
+    file: str
+    pattern: str
+    reason: str
+
+
+class BuildPaths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Regular expressions of paths of a building machine."""
+
+    patterns: tuple[str, ...]
+    accepted: tuple[AcceptedPath, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_patterns((*self.patterns, *(entry.pattern for entry in self.accepted)))
+
+
+class PrivateRuntime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Regular expressions of mangled names that belong to a library's own copy of the C++ runtime."""
+
+    symbols: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _require_patterns(self.symbols)
+
+
+class Licence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A bundled component: the names that its licence file may have, and a regular expression it must contain."""
+
+    component: str
+    files: tuple[str, ...]
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_patterns((self.text,))
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of `policy.toml`."""
+
+    contents: Contents
+    system: dict[str, System]
+    openmp: OpenMP
+    cuda: Cuda
+    foreign: Foreign
+    build_paths: BuildPaths
+    private_runtime: PrivateRuntime
+    licence: tuple[Licence, ...]
+
+
+def _require_patterns(patterns: Iterable[str], *, groups: int = 0) -> None:
+    for pattern in patterns:
+        try:
+            compiled = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        if compiled.groups < groups:
+            raise ValueError(f"{pattern!r} must have {groups} group")
+
+
+@cache
+def load_policy(path: Path = POLICY_FILE) -> Policy:
+    """The policy that `path` states."""
+    return load_toml(path, Policy)
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether any shell-style pattern fits `name`, without regard to case."""
+    lowered = name.lower()
+    return any(fnmatch.fnmatchcase(lowered, pattern.lower()) for pattern in patterns)

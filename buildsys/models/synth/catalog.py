@@ -1,0 +1,90 @@
+"""The table of synthetic models: a later architecture adds its module and a row here."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from buildsys.errors import ModelError
+from buildsys.models.synth import bert, lfm2, llama
+from buildsys.models.synth.vocabulary import sentencepiece, wordpiece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from buildsys.models.synth.gguf_file import GgufFile
+
+
+class UnknownArchitectureError(ModelError):
+    """No synthetic model has that architecture or name."""
+
+
+class FixedVocabularyError(ModelError):
+    """Only SentencePiece vocabularies can be made larger."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticModel:
+    """How to build one model: `vocabulary` fills in its tokens and counts them, `write` adds everything else."""
+
+    name: str
+    architecture: str
+    seed: int
+    vocabulary: Callable[[GgufFile], int]
+    write: Callable[[GgufFile, int], None]
+    roles: tuple[str, ...]
+    variable: str = ""
+
+    @property
+    def file(self) -> str:
+        """File name."""
+        return f"{self.name}.gguf"
+
+    def with_vocabulary(self, size: int) -> SyntheticModel:
+        """The same model with its vocabulary padded to `size` tokens."""
+        if self.vocabulary is not sentencepiece:
+            raise FixedVocabularyError(f"the vocabulary of {self.name} has a fixed size", hint="choose llama or lfm2")
+        return dataclasses.replace(self, name=f"{self.name}-{size}", vocabulary=partial(sentencepiece, size=size))
+
+
+LLAMA = SyntheticModel(
+    name="synthetic-llama",
+    architecture="llama",
+    seed=1,
+    vocabulary=sentencepiece,
+    write=llama.write,
+    roles=("synthetic", "attention"),
+    variable="LLAMA_TEST_SYNTH_LLAMA",
+)
+LFM2 = SyntheticModel(
+    name="synthetic-lfm2",
+    architecture="lfm2",
+    seed=2,
+    vocabulary=sentencepiece,
+    write=lfm2.write,
+    roles=("synthetic", "hybrid"),
+    variable="LLAMA_TEST_SYNTH_LFM2",
+)
+BERT = SyntheticModel(
+    name="synthetic-bert",
+    architecture="bert",
+    seed=3,
+    vocabulary=wordpiece,
+    write=bert.write,
+    roles=("synthetic", "embedding"),
+    variable="LLAMA_TEST_SYNTH_BERT",
+)
+LARGE_VOCABULARY = dataclasses.replace(LLAMA.with_vocabulary(150_000), roles=("benchmark",), variable="")
+
+SYNTHETIC_MODELS = (LLAMA, LFM2, BERT, LARGE_VOCABULARY)
+
+
+def find(name: str) -> SyntheticModel:
+    """The row of that name, or the first one of that architecture."""
+    for model in SYNTHETIC_MODELS:
+        if name in {model.name, model.architecture}:
+            return model
+    known = ", ".join(dict.fromkeys(model.architecture for model in SYNTHETIC_MODELS))
+    raise UnknownArchitectureError(f"there is no generator for {name}", hint=f"choose from {known}")

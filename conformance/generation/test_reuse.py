@@ -1,0 +1,43 @@
+"""What an earlier call left in memory saves work and never changes the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rig.generation import GREEDY, PROMPT, text
+
+if TYPE_CHECKING:
+    from llama_cpp import Llama
+
+N_TOKENS = 12
+
+STEPS = {
+    "the same again": [PROMPT, PROMPT],
+    "continued": [PROMPT, PROMPT + " there lived an old fisherman"],
+    "shortened": [PROMPT + " there lived an old fisherman", PROMPT],
+    "forked": [PROMPT + " there lived", PROMPT + " nobody knew"],
+    "unrelated": [PROMPT, "def main():\n    print("],
+    "there and back": [PROMPT, "Completely different", PROMPT],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_text_equals_that_from_scratch(text_model: Llama, steps: list[str]) -> None:
+    due = []
+    for prompt in steps:
+        text_model.reset()
+        due.append(text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY)))
+    text_model.reset()
+    assert [text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY)) for prompt in steps] == due
+
+
+def test_conversation_grows_as_from_scratch(text_model: Llama) -> None:
+    """Each turn's prompt holds the former prompt and its answer, as chats do."""
+    prompt = PROMPT
+    for question in (" And then", " Later on", " At last"):
+        answer = text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY))
+        prompt += answer + question
+    reused = text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY))
+    text_model.reset()
+    assert reused == text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY))

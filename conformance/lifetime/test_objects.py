@@ -1,0 +1,80 @@
+"""Closing: once or twice, by hand, by `with`, by the collector; and nothing after it reaches native code."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import pytest
+from llama_cpp import Llama
+from rig import material, native_state
+from rig.generation import GREEDY
+
+
+def opened() -> Llama:
+    return Llama(str(material.model(material.SYNTH_LLAMA)), n_ctx=64, verbose=False)
+
+
+def test_close_twice() -> None:
+    llama = opened()
+    llama.close()
+    llama.close()
+
+
+def test_context_manager_closes() -> None:
+    before = native_state.live_handles()
+    with opened() as llama:
+        assert native_state.live_handles() > before
+    assert native_state.live_handles() == before
+    llama.close()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda llama: llama.create_completion("Hello", max_tokens=1),
+        lambda llama: list(llama.create_completion("Hello", max_tokens=1, stream=True)),
+        lambda llama: llama("Hello", max_tokens=1),
+        lambda llama: llama.tokenize(b"Hello"),
+        lambda llama: llama.detokenize([1]),
+        lambda llama: llama.eval([1]),
+        lambda llama: llama.reset(),
+        lambda llama: llama.ctx,
+        lambda llama: llama.model,
+    ],
+    ids=["completion", "stream", "call", "tokenize", "detokenize", "eval", "reset", "ctx", "model"],
+)
+def test_use_after_close_raises(use: object) -> None:
+    llama = opened()
+    llama.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        use(llama)  # type: ignore[operator]
+
+
+def test_collector_frees_and_warns() -> None:
+    before = native_state.live_handles()
+    llama = opened()
+    assert native_state.live_handles() > before
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del llama
+        gc.collect()
+    assert native_state.live_handles() == before
+    assert any(issubclass(warning.category, ResourceWarning) for warning in caught)
+
+
+def test_closing_in_a_stream_ends_it() -> None:
+    llama = opened()
+    stream = llama.create_completion("Hello", max_tokens=20, stream=True, **GREEDY)
+    next(stream)
+    llama.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        list(stream)
+
+
+def test_many_objects_side_by_side() -> None:
+    models = [opened() for _ in range(4)]
+    texts = {model.create_completion("Hello", max_tokens=6, **GREEDY)["choices"][0]["text"] for model in models}
+    assert len(texts) == 1
+    for model in (models[2], models[0], models[3], models[1]):
+        model.close()

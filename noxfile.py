@@ -1,0 +1,88 @@
+"""Sessions for people and pipelines; each one calls `python -m buildsys` or a well-known tool, and holds no logic."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["lint", "types", "tests"]
+nox.options.default_venv_backend = "virtualenv"
+nox.needs_version = ">=2025.2.9"
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+THIS_PYTHON = ".".join(platform.python_version_tuple()[:2])
+RUFF_TARGETS = ["buildsys", "package", "conformance", "tests", "benchmarks", "noxfile.py"]
+
+
+def install_group(session: nox.Session, *groups: str) -> None:
+    """Install the named dependency groups of pyproject.toml."""
+    session.install("--quiet", *nox.project.dependency_groups(PROJECT, *groups))
+
+
+@nox.session
+def build_wheels(session: nox.Session) -> None:
+    """Build and prove wheels from the pinned source: `nox -s build_wheels -- [IDENTIFIER…] [--help]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "build", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run everything: build this machine's wheel, prove it on this Python, then the unit tests (`-- ARGS` go to pytest)."""
+    install_group(session, "test")
+    session.run("python", "-m", "buildsys", "build", "--python", THIS_PYTHON)
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Prove wheels that are there already: `nox -s conformance -- WHEEL… [--python X.Y]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "conformance", *(session.posargs or built_wheels(session)))
+
+
+@nox.session
+def dispatch(session: nox.Session) -> None:
+    """Run wheels on emulated old CPUs: `nox -s dispatch -- [WHEEL…]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "dispatch", *(session.posargs or built_wheels(session)))
+
+
+@nox.session
+def bindgen(session: nox.Session) -> None:
+    """Generate the ctypes bindings from the pinned headers (`-- --check` only compares)."""
+    install_group(session, "build", "bindgen")
+    session.run("python", "-m", "buildsys", "vendor")
+    session.run("python", "-m", "buildsys", "bindgen", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting (`-- --fix` corrects what it can)."""
+    install_group(session, "lint")
+    session.run("ruff", "check", *session.posargs, *RUFF_TARGETS)
+    session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--check"]), *RUFF_TARGETS)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, strictly."""
+    install_group(session, "types")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure decoding against a native loop and the published peer, in one run: `nox -s bench -- [--help]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+def built_wheels(session: nox.Session) -> list[str]:
+    """The wheels in dist/, or the session ends saying how to get one."""
+    wheels = [str(path) for path in sorted(Path("dist").glob("*.whl"))]
+    if not wheels:
+        session.error("dist/ holds no wheel: run `nox -s build_wheels` first, or name one after `--`")
+    return wheels

@@ -1,0 +1,105 @@
+"""A reusable `llama_batch` whose memory belongs to numpy: filling it costs array copies, never a loop.
+
+Which tokens go in, and what came out, is the business of `context`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from llama_cpp._native.bindings import llama
+
+from .errors import BatchSizeError, InvalidArgumentError, SequenceIdError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Outputs = Literal["last", "all", "none"]
+_MAX_SEQUENCES = 256  # LLAMA_MAX_SEQ: a constant of llama.cpp's build
+
+
+class Batch:
+    """Room for `capacity` tokens, or embedding rows of width `n_embd`, each in up to `n_seq_max` sequences.
+
+    The arrays are views of what C reads: `tokens`, `positions`, `n_seq_ids` and `outputs` have one entry per
+    slot, `seq_ids` has shape (capacity, n_seq_max), `embeddings` (capacity, n_embd). Only the first `size`
+    slots count. With `n_positions` > 1 (M-RoPE embeddings) `positions` holds that many sections of `size`.
+    """
+
+    def __init__(self, capacity: int, *, n_seq_max: int = 1, n_embd: int = 0, n_positions: int = 1) -> None:
+        if capacity < 1:
+            raise BatchSizeError(f"a batch needs room for at least one token, not {capacity}")
+        if not 1 <= n_seq_max <= _MAX_SEQUENCES:
+            raise SequenceIdError(f"n_seq_max={n_seq_max} is out of range: 1 to {_MAX_SEQUENCES}")
+        self.capacity = capacity
+        self.tokens: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.embeddings: NDArray[np.float32] | None = np.zeros((capacity, n_embd), np.float32) if n_embd else None
+        self.positions: NDArray[np.int32] = np.zeros(capacity * n_positions, np.int32)
+        self.n_seq_ids: NDArray[np.int32] = np.ones(capacity, np.int32)
+        self.seq_ids: NDArray[np.int32] = np.zeros((capacity, n_seq_max), np.int32)
+        self.outputs: NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self._ramp = np.arange(capacity, dtype=np.int32)
+        # llama_batch.seq_id is an array of pointers, one to each row of seq_ids
+        self._rows = self.seq_ids.ctypes.data + np.arange(capacity, dtype=np.uintp) * self.seq_ids.strides[0]
+        self.struct = self._make_struct()
+
+    def _make_struct(self) -> Any:
+        struct = llama.llama_batch()
+        if self.embeddings is None:
+            _point(struct, "token", self.tokens)
+        else:
+            _point(struct, "embd", self.embeddings)
+        _point(struct, "pos", self.positions)
+        _point(struct, "n_seq_id", self.n_seq_ids)
+        _point(struct, "seq_id", self._rows)
+        _point(struct, "logits", self.outputs)
+        return struct
+
+    @property
+    def size(self) -> int:
+        """How many slots are filled."""
+        return int(self.struct.n_tokens)
+
+    @size.setter
+    def size(self, value: int) -> None:
+        if not 0 <= value <= self.capacity:
+            raise BatchSizeError(f"{value} tokens do not fit a batch of {self.capacity}")
+        self.struct.n_tokens = value
+
+    def clear(self) -> None:
+        """Forget the contents."""
+        self.struct.n_tokens = 0
+
+    def fill(self, tokens: NDArray[np.int32], *, pos: int, seq_id: int = 0, outputs: Outputs = "last") -> None:
+        """Replace the contents: consecutive positions from `pos` in one sequence."""
+        count = len(tokens)
+        if self.embeddings is not None:
+            raise InvalidArgumentError("this batch holds embeddings; fill its arrays instead")
+        self.size = count
+        self.tokens[:count] = tokens
+        np.add(self._ramp[:count], pos, out=self.positions[:count])
+        self.n_seq_ids[:count] = 1
+        self.seq_ids[:count, 0] = seq_id
+        self.outputs[:count] = outputs == "all"
+        if outputs == "last" and count:
+            self.outputs[count - 1] = 1
+
+    def add(self, token: int, *, pos: int, seq_ids: tuple[int, ...] = (0,), output: bool = False) -> int:
+        """Append one token; returns its slot. For long runs fill the arrays."""
+        slot = self.size
+        if not 1 <= len(seq_ids) <= self.seq_ids.shape[1]:
+            raise SequenceIdError(f"a token of this batch is in 1 to {self.seq_ids.shape[1]} sequences, not {len(seq_ids)}")
+        self.size = slot + 1
+        self.tokens[slot] = token
+        self.positions[slot] = pos
+        self.n_seq_ids[slot] = len(seq_ids)
+        self.seq_ids[slot, : len(seq_ids)] = seq_ids
+        self.outputs[slot] = output
+        return slot
+
+
+def _point(struct: Any, name: str, array: NDArray[Any]) -> None:
+    setattr(struct, name, ctypes.cast(array.ctypes.data, dict(type(struct)._fields_)[name]))

@@ -1,0 +1,315 @@
+"""A context: evaluating tokens with a model, and the logits and embeddings that come out.
+
+One context is not thread-safe: whoever shares it between threads holds one re-entrant lock from a decode to the
+last use of its outputs. Only `abort` may be called at any time. Sampling is the business of `sampler`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from llama_cpp._native.bindings import llama
+
+from .abort import AbortFlag
+from .batch import Batch, Outputs
+from .errors import (
+    BatchSizeError,
+    ContextCreateError,
+    OutputIndexError,
+    SequenceIdError,
+)
+from .handle import Handle
+from .memory import Memory
+from .outputs import OutputRows, float_view
+from .params import ContextParams, native_context_params
+from .returns import log_mark, raise_decode_failure, require_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from ctypes import c_float
+
+    from numpy.typing import NDArray
+
+    from llama_cpp._native.pointers import Pointer
+
+    from .model import Model
+    from .vocab import Tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Performance:
+    """Native timings and counters; times stay zero unless the context was made with no_perf=False."""
+
+    load_ms: float
+    prompt_ms: float
+    decode_ms: float
+    n_prompt: int
+    n_decode: int
+    n_graphs_reused: int
+
+
+class Context(Handle[llama.llama_context_p]):
+    """An owned `llama_context` of a model, which it keeps alive.
+
+    Outputs are views of native memory: valid until the next evaluation or close, so copy what has to last.
+    """
+
+    def __init__(self, model: Model, params: ContextParams | None = None) -> None:
+        self.model = model
+        self.vocab = model.vocab
+        self.params = params = params or ContextParams()
+        if model.params.vocab_only:
+            raise ContextCreateError("a model loaded with vocab_only=True cannot be evaluated; load it with its weights")
+        self._flag = AbortFlag()
+        struct = native_context_params(params)
+        struct.abort_callback = self._flag.callback
+        struct.abort_callback_data = self._flag.address
+        mark = log_mark()
+        pointer = llama.llama_init_from_model(model.pointer, struct)
+        pointer = require_pointer(pointer, ContextCreateError, "the context could not be created", mark)
+        self._own(pointer, llama.llama_free, parent=model, keep=(self._flag,))
+        self._read_sizes(struct)
+        self._one = Batch(1)
+        self._batch: Batch | None = None
+        self._rows = OutputRows()
+        self._has_memory = llama.llama_get_memory(pointer) is not None
+
+    @property
+    def memory(self) -> Memory | None:
+        """Operations on what was evaluated; None for models without memory (embedding encoders)."""
+        return Memory(self) if self._has_memory else None
+
+    def _read_sizes(self, struct: llama.llama_context_params) -> None:
+        """What native code made of the parameters, which may differ from what was asked."""
+        pointer = self.pointer
+        self.n_ctx = int(llama.llama_n_ctx(pointer))
+        self.n_ctx_seq = int(llama.llama_n_ctx_seq(pointer))
+        self.n_batch = int(llama.llama_n_batch(pointer))
+        self.n_ubatch = int(llama.llama_n_ubatch(pointer))
+        self.n_seq_max = int(llama.llama_n_seq_max(pointer))
+        self.n_rs_seq = int(llama.llama_n_rs_seq(pointer))
+        self.n_vocab = self.vocab.n_tokens
+        self.pooling_type = int(llama.llama_pooling_type(pointer))
+        self.kv_unified = bool(struct.kv_unified)
+        self._embeddings = bool(struct.embeddings)
+        limit = int(struct.n_outputs_max)
+        self.n_outputs_max = limit if limit and not self.model.has_encoder else self.n_batch
+
+    # ---- evaluation -------------------------------------------------------------------------------------------
+
+    def decode_one(self, token: int, pos: int, seq_id: int = 0) -> None:
+        """Evaluate one token and keep its logits. The fastest path: it allocates nothing.
+
+        Raises as `decode` does.
+        """
+        if not 0 <= token < self.n_vocab:
+            self.vocab.check(token)
+        if not 0 <= seq_id < self.n_seq_max:
+            self._refuse_sequence(seq_id)
+        one = self._one
+        one.tokens[0] = token
+        one.positions[0] = pos
+        one.seq_ids[0, 0] = seq_id
+        one.outputs[0] = 1
+        one.struct.n_tokens = 1
+        self._flag.clear()
+        self._evaluate(llama.llama_decode, one)
+        self._rows.last(1)
+
+    def decode(self, tokens: Tokens, *, pos: int | None = None, seq_id: int = 0, outputs: Outputs = "last") -> None:
+        """Evaluate tokens of one sequence, in chunks of at most `n_batch`.
+
+        `pos` is the first position, None for "after what memory holds". `outputs` says which tokens leave rows;
+        after several chunks only the rows of the last one remain (see `decode_chunks`). A context for embeddings
+        outputs every token. Raises a `DecodeError` by return code, or an `InvalidArgumentError` before anything
+        is evaluated.
+        """
+        for _ in self.decode_chunks(tokens, pos=pos, seq_id=seq_id, outputs=outputs):
+            pass
+
+    def decode_chunks(self, tokens: Tokens, *, pos: int | None = None, seq_id: int = 0, outputs: Outputs = "all") -> Iterator[slice]:
+        """The same, step by step: yields the slice of `tokens` whose rows can be read now."""
+        array = self.vocab.check_all(tokens)
+        start = self._start(array, pos, seq_id)
+        limit = self._chunk_limit(len(array), outputs)
+        self._flag.clear()
+        for begin in range(0, len(array), limit):
+            chunk = array[begin : begin + limit]
+            wanted = "none" if outputs == "last" and begin + limit < len(array) else outputs
+            self._decode_chunk(chunk, start + begin, seq_id, "all" if self._embeddings else wanted)
+            yield slice(begin, begin + len(chunk))
+
+    def _start(self, tokens: NDArray[np.int32], pos: int | None, seq_id: int) -> int:
+        self._owned()
+        if not 0 <= seq_id < self.n_seq_max:
+            self._refuse_sequence(seq_id)
+        if not len(tokens):
+            raise BatchSizeError("there are no tokens to evaluate")
+        if pos is not None:
+            return pos
+        memory = self.memory
+        return memory.pos_max(seq_id) + 1 if memory else 0
+
+    def _chunk_limit(self, count: int, outputs: Outputs) -> int:
+        if not self._has_memory or not llama.llama_get_causal_attn(self.pointer):
+            # without causal attention all tokens have to be evaluated together
+            if count > self.n_ubatch:
+                raise BatchSizeError(f"{count} tokens do not fit n_ubatch={self.n_ubatch}; this context has to evaluate them together")
+            return count
+        return min(self.n_batch, self.n_outputs_max) if outputs == "all" or self._embeddings else self.n_batch
+
+    def _decode_chunk(self, tokens: NDArray[np.int32], pos: int, seq_id: int, outputs: Outputs) -> None:
+        batch = self._batch
+        if batch is None:
+            batch = self._batch = Batch(max(self.n_batch, self.n_ubatch))
+        batch.fill(tokens, pos=pos, seq_id=seq_id, outputs=outputs)
+        self._evaluate(llama.llama_decode, batch)
+        if outputs == "last":
+            self._rows.last(len(tokens))
+        else:
+            self._rows.marked(batch.outputs[: len(tokens)])
+
+    def decode_batch(self, batch: Batch) -> None:
+        """Evaluate a batch that the caller filled: several sequences, embeddings, chosen outputs. Not split."""
+        self._check_batch(batch, self.n_batch)
+        self._flag.clear()
+        self._evaluate(llama.llama_decode, batch)
+        self._rows.marked(batch.outputs[: batch.size])
+
+    def encode(self, tokens: Tokens) -> None:
+        """Run the encoder of an encoder-decoder or embedding model over at most `n_ubatch` tokens."""
+        array = self.vocab.check_all(tokens)
+        self._start(array, 0, 0)
+        batch = Batch(len(array))
+        batch.fill(array, pos=0, outputs="all")
+        self.encode_batch(batch)
+
+    def encode_batch(self, batch: Batch) -> None:
+        """Run the encoder over a batch that the caller filled."""
+        self._check_batch(batch, self.n_ubatch)
+        self._flag.clear()
+        self._evaluate(llama.llama_encode, batch)
+        self._rows.marked(np.ones(batch.size, np.int8))
+
+    def _evaluate(self, call: Callable[[llama.llama_context_p, llama.llama_batch], int], batch: Batch) -> None:
+        ownership, pointer = self._owned(), self.pointer
+        self._rows.none()
+        mark = log_mark()
+        ownership.busy = True
+        try:
+            code = call(pointer, batch.struct)
+        finally:
+            ownership.busy = False
+        if code:
+            raise_decode_failure(code, mark)
+
+    def _check_batch(self, batch: Batch, limit: int) -> None:
+        self._owned()
+        size = batch.size
+        if not 1 <= size <= limit:
+            raise BatchSizeError(f"a batch of {size} tokens cannot be evaluated at once; the limit is {limit}")
+        if batch.embeddings is None:
+            self.vocab.check_all(batch.tokens[:size])
+        widths = batch.n_seq_ids[:size]
+        if int(widths.min()) < 1 or int(widths.max()) > batch.seq_ids.shape[1]:
+            raise SequenceIdError("every token of a batch needs a sequence, and n_seq_ids no more than there is room for")
+        used = batch.seq_ids[:size][np.arange(batch.seq_ids.shape[1]) < widths[:, None]]
+        if int(used.min()) < 0 or int(used.max()) >= self.n_seq_max:
+            self._refuse_sequence(int(used[(used < 0) | (used >= self.n_seq_max)][0]))
+        wanted = size if self._embeddings else int(np.count_nonzero(batch.outputs[:size]))
+        if wanted > self.n_outputs_max:
+            raise BatchSizeError(f"{wanted} outputs were asked for; the context has n_outputs_max={self.n_outputs_max}")
+
+    def _refuse_sequence(self, seq_id: int) -> NoReturn:
+        raise SequenceIdError(f"sequence {seq_id} does not exist: this context has n_seq_max={self.n_seq_max}")
+
+    def abort(self) -> None:
+        """Stop the evaluation that is running now: it raises `DecodeAborted`. From any thread; forgotten by the next."""
+        self._flag.set()
+
+    def synchronize(self) -> None:
+        """Wait until the last evaluation is finished; reading outputs does that too."""
+        llama.llama_synchronize(self.pointer)
+
+    # ---- outputs ----------------------------------------------------------------------------------------------
+
+    @property
+    def n_outputs(self) -> int:
+        """How many rows the last evaluation left."""
+        return self._rows.count
+
+    def check_output(self, index: int) -> int:
+        """The index itself; `OutputIndexError` when the last evaluation left no such row."""
+        return self._rows.check(index)
+
+    def logits(self, index: int = -1) -> NDArray[np.float32]:
+        """The logits of one row, shape (n_vocab,). `index` is a slot of the batch, or counts rows from the end."""
+        rows = llama.llama_get_logits_ith(self.pointer, self._rows.check(index))
+        return self._view(rows, 1, self.n_vocab, "logits").reshape(-1)
+
+    def logits_rows(self) -> NDArray[np.float32]:
+        """The logits of all rows in batch order, shape (n_outputs, n_vocab)."""
+        rows = llama.llama_get_logits(self.pointer)
+        return self._view(rows, self._rows.count, self.n_vocab, "logits")
+
+    def embeddings(self, index: int = -1) -> NDArray[np.float32]:
+        """The embedding of one token, shape (n_embd_out,). Only without pooling."""
+        rows = llama.llama_get_embeddings_ith(self.pointer, self._rows.check(index))
+        return self._view(rows, 1, self.model.n_embd_out, "embeddings").reshape(-1)
+
+    def embeddings_seq(self, seq_id: int = 0) -> NDArray[np.float32]:
+        """The pooled embedding of a sequence, or its scores when the pooling is that of a reranker."""
+        if not 0 <= seq_id < self.n_seq_max:
+            self._refuse_sequence(seq_id)
+        width = self.model.n_cls_out if self.pooling_type == llama.LLAMA_POOLING_TYPE_RANK else self.model.n_embd_out
+        rows = llama.llama_get_embeddings_seq(self.pointer, seq_id)
+        return self._view(rows, 1, width, "pooled embeddings").reshape(-1)
+
+    def _view(self, first: Pointer[c_float], rows: int, columns: int, what: str) -> NDArray[np.float32]:
+        if not first or not rows:
+            raise OutputIndexError(f"the last evaluation left no {what}; check the context's embeddings and pooling_type")
+        return float_view(first, rows, columns)
+
+    # ---- settings ---------------------------------------------------------------------------------------------
+
+    @property
+    def n_threads(self) -> int:
+        """Threads for single tokens."""
+        return int(llama.llama_n_threads(self.pointer))
+
+    @property
+    def n_threads_batch(self) -> int:
+        """Threads for several tokens at once."""
+        return int(llama.llama_n_threads_batch(self.pointer))
+
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Change the thread counts."""
+        llama.llama_set_n_threads(self.pointer, n_threads, n_threads_batch)
+
+    def set_embeddings(self, enabled: bool) -> None:
+        """Whether evaluations output embeddings."""
+        llama.llama_set_embeddings(self.pointer, enabled)
+        self._embeddings = enabled
+
+    def set_causal_attention(self, enabled: bool) -> None:
+        """Whether tokens only see those before them."""
+        llama.llama_set_causal_attn(self.pointer, enabled)
+
+    def performance(self) -> Performance:
+        """Timings and counters since the last reset."""
+        data = llama.llama_perf_context(self.pointer)
+        return Performance(
+            load_ms=data.t_load_ms,
+            prompt_ms=data.t_p_eval_ms,
+            decode_ms=data.t_eval_ms,
+            n_prompt=data.n_p_eval,
+            n_decode=data.n_eval,
+            n_graphs_reused=data.n_reused,
+        )
+
+    def reset_performance(self) -> None:
+        """Start counting anew."""
+        llama.llama_perf_context_reset(self.pointer)

@@ -1,0 +1,70 @@
+"""A completion request: the arguments of the public method, checked and frozen before anything is evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from llama_cpp._features.sampling.arguments import sampling_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from llama_cpp._features.sampling.parameters import SamplingParams
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionRequest:
+    """What to complete, and how. Holds copies: the caller's lists stay the caller's.
+
+    `max_tokens` None means: until the context is full.
+    """
+
+    prompt: str | tuple[int, ...]
+    max_tokens: int | None
+    stops: tuple[str, ...]
+    echo: bool
+    model: str | None
+    sampling: SamplingParams
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> CompletionRequest:
+        """The request that the arguments of `create_completion` describe."""
+        return cls(
+            prompt=_prompt(arguments["prompt"]),
+            max_tokens=_token_limit(arguments["max_tokens"]),
+            stops=_stops(arguments["stop"]),
+            echo=bool(arguments["echo"]),
+            model=arguments["model"],
+            sampling=sampling_from(arguments),
+        )
+
+
+def _prompt(prompt: object) -> str | tuple[int, ...]:
+    if isinstance(prompt, str):
+        return prompt
+    if isinstance(prompt, bytes):
+        raise TypeError("prompt is bytes; decode it to a str, or tokenize it and pass the token ids")
+    try:
+        return tuple(int(token) for token in prompt)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f"prompt must be a str or a sequence of token ids, not {type(prompt).__name__}") from None
+
+
+def _token_limit(max_tokens: object) -> int | None:
+    if max_tokens is None:
+        return None
+    if isinstance(max_tokens, bool) or not hasattr(max_tokens, "__index__"):
+        raise TypeError(f"max_tokens must be an integer or None, not {max_tokens!r}")
+    limit = int(max_tokens.__index__())
+    return None if limit < 0 else limit
+
+
+def _stops(stop: str | Sequence[str] | None) -> tuple[str, ...]:
+    if stop is None:
+        return ()
+    stops = (stop,) if isinstance(stop, str) else tuple(stop)
+    for entry in stops:
+        if not isinstance(entry, str):
+            raise TypeError(f"stop must be a str or a list of str, but holds {entry!r}")
+    return stops

@@ -1,0 +1,245 @@
+"""The part of `Llama` that works with tokens: evaluating, sampling and generating them, without text."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from llama_cpp._features.errors import EmptyPromptError
+from llama_cpp._features.generation.live import as_tokens
+from llama_cpp._features.generation.loop import generate
+from llama_cpp._features.sampling.arguments import DRY_SEQUENCE_BREAKERS, check_available, sampling_from
+from llama_cpp._features.sampling.chain import build_chain, penalty_window
+from llama_cpp._features.sampling.parameters import DEFAULT_PENALTY_WINDOW
+from llama_cpp._features.sampling.seeds import SeedSource, seed_value
+
+from .core import LlamaCore
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from llama_cpp._engine.sampler import SamplerChain
+    from llama_cpp._features.sampling.parameters import SamplingParams
+
+
+class GenerationMethods(LlamaCore):
+    """Token ids in, token ids out. The attributes show what the context holds."""
+
+    def eval(self, tokens: Sequence[int], active_loras: Any = None, control_vector: Any = None, copy_logits: bool = True) -> None:  # noqa: ARG002
+        """Evaluate tokens after those that the context holds. `scores` reads their logits, `sample` draws from them.
+
+        `copy_logits` makes no difference: logits are copied when `scores` is read. Raises `ContextWindowError` when
+        the tokens do not fit, and `DecodeAborted` after `abort()`.
+        """
+        check_available({"active_loras": active_loras, "control_vector": control_vector})
+        runtime = self._runtime
+        live, checked = runtime.live, as_tokens(runtime.vocab.check_all(tokens))
+        with runtime.turns.blocking() as turn:
+            live.holder = turn
+            try:
+                live.extend(checked, turn)
+            except BaseException as error:
+                live.settle(error)
+                raise
+
+    def sample(  # noqa: PLR0917 - positional in both lineages
+        self,
+        top_k: int = 40,
+        top_p: float = 0.95,
+        min_p: float = 0.05,
+        typical_p: float = 1.0,
+        temp: float = 0.8,
+        dynatemp_range: float = 0.0,
+        dynatemp_exponent: float = 1.0,
+        top_n_sigma: float = -1.0,
+        min_keep: int = 0,
+        penalty_last_n: int = DEFAULT_PENALTY_WINDOW,
+        repeat_penalty: float = 1.0,
+        frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0,
+        mirostat_mode: int = 0,
+        mirostat_eta: float = 0.1,
+        mirostat_tau: float = 5.0,
+        xtc_probability: float = 0.0,
+        xtc_threshold: float = 0.1,
+        dry_multiplier: float = 0.0,
+        dry_base: float = 1.75,
+        dry_allowed_length: int = 2,
+        dry_penalty_last_n: int = 64,
+        dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
+        adaptive_target: float = -1.0,
+        adaptive_decay: float = 0.9,
+        ignore_eos: bool = False,
+        logit_bias: Mapping[int, float] | None = None,
+        logits_processor: Any = None,
+        grammar: Any = None,
+        grammar_lazy: bool = False,
+        idx: int | None = None,
+        seed: int | None = None,
+        reasoning_budget: int = -1,
+        reasoning_start: str = "<think>",
+        reasoning_end: str = "</think>",
+        reasoning_budget_message: str | None = None,
+        reasoning_start_in_prompt: bool = False,
+        reasoning_start_max_tokens: int = 32,
+        presence_penalty: float = 0.0,
+        tfs_z: float = 1.0,
+        penalize_nl: bool = True,
+    ) -> int:
+        """Draw a token from the logits of the last evaluation (`idx` -1 or None: its last row). Evaluates nothing.
+
+        Penalties see the tokens that the context holds. `create_completion` describes the other arguments.
+        """
+        params = self._sampling(locals())
+        runtime = self._runtime
+        with runtime.turns.blocking(), self._chain(params, runtime.live.tokens) as chain:
+            return chain.sample(runtime.context, -1 if idx is None else idx)
+
+    def generate(  # noqa: PLR0917 - as above
+        self,
+        tokens: Sequence[int],
+        top_k: int = 40,
+        top_p: float = 0.95,
+        min_p: float = 0.05,
+        typical_p: float = 1.0,
+        temp: float = 0.8,
+        dynatemp_range: float = 0.0,
+        dynatemp_exponent: float = 1.0,
+        top_n_sigma: float = -1.0,
+        min_keep: int = 0,
+        penalty_last_n: int = DEFAULT_PENALTY_WINDOW,
+        repeat_penalty: float = 1.0,
+        frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0,
+        reset: bool = True,
+        mirostat_mode: int = 0,
+        mirostat_tau: float = 5.0,
+        mirostat_eta: float = 0.1,
+        xtc_threshold: float = 0.1,
+        xtc_probability: float = 0.0,
+        dry_multiplier: float = 0.0,
+        dry_base: float = 1.75,
+        dry_allowed_length: int = 2,
+        dry_penalty_last_n: int = 64,
+        dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
+        adaptive_target: float = -1.0,
+        adaptive_decay: float = 0.9,
+        use_infill: bool = False,
+        ignore_eos: bool = False,
+        logit_bias: Mapping[int, float] | None = None,
+        logits_processor: Any = None,
+        stopping_criteria: Any = None,
+        grammar: Any = None,
+        grammar_lazy: bool = False,
+        seed: int | None = None,
+        active_loras: Any = None,
+        control_vector: Any = None,
+        reasoning_budget: int = -1,
+        reasoning_start: str = "<think>",
+        reasoning_end: str = "</think>",
+        reasoning_budget_message: str | None = None,
+        reasoning_start_in_prompt: bool = False,
+        reasoning_start_max_tokens: int = 32,
+        presence_penalty: float = 0.0,
+        tfs_z: float = 1.0,
+        penalize_nl: bool = True,
+    ) -> Generator[int, Sequence[int] | None, None]:
+        """Yield tokens that continue `tokens`, until the context is full or `abort()` is called.
+
+        It does not end at an end-of-text token: that is for the caller to decide. Values sent into the generator
+        are appended as tokens. With `reset` the tokens are the whole prompt, of which the context may already hold
+        a beginning; without it they follow what the context holds. `create_completion` describes the other arguments.
+        """
+        params = self._sampling(locals())
+        prompt = as_tokens(self._runtime.vocab.check_all(tokens))
+        if reset and not len(prompt):
+            raise EmptyPromptError("there are no tokens to continue; give at least one")
+        return self._tokens(params, prompt, reset=reset)
+
+    def _tokens(self, params: SamplingParams, prompt: NDArray[np.intc], *, reset: bool) -> Generator[int, Sequence[int] | None, None]:
+        runtime = self._runtime
+        live, context = runtime.live, runtime.context
+        turn = runtime.turns.take()
+        try:
+            if not reset:
+                prompt = np.concatenate((live.tokens, prompt))
+            with self._chain(params, prompt) as chain:
+                yield from generate(live, runtime.turns, turn, lambda: chain.sample(context), prompt)
+        finally:
+            turn.end()
+
+    def _sampling(self, arguments: Mapping[str, Any]) -> SamplingParams:
+        params = sampling_from(arguments)
+        if params.penalty_last_n == DEFAULT_PENALTY_WINDOW:
+            return replace(params, penalty_last_n=self.last_n_tokens_size)
+        return params
+
+    def _chain(self, params: SamplingParams, history: NDArray[np.intc]) -> SamplerChain:
+        runtime = self._runtime
+        n_ctx = runtime.live.capacity
+        seen = history[-(penalty_window(params, n_ctx) or 1) :]
+        return build_chain(params, runtime.vocab, n_ctx=n_ctx, seed=runtime.seeds.resolve(params.seed), history=seen)
+
+    def reset(self) -> None:
+        """Forget the tokens that the context holds."""
+        runtime = self._runtime
+        with runtime.turns.blocking() as turn:
+            runtime.live.holder = turn
+            runtime.live.clear()
+
+    def set_seed(self, seed: int) -> None:
+        """Begin a series of seeds for the requests that are given none: the same seed, the same series."""
+        self._runtime.seeds = SeedSource(seed_value(seed))
+
+    def abort(self) -> None:
+        """Stop what is running now, from any thread: it ends with `finish_reason` "abort".
+
+        A suspended stream ends when it is asked for its next chunk. Without a running request nothing happens:
+        the next one is not affected.
+        """
+        self._runtime.abort()
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens the context holds."""
+        return self._runtime.live.length
+
+    @property
+    def input_ids(self) -> NDArray[np.intc]:
+        """The tokens that the context holds, in the first `n_tokens` places of an array of n_ctx. Not for writing."""
+        return self._runtime.live.ids
+
+    @property
+    def scores(self) -> NDArray[np.single]:
+        """Logits by position, shape (n_ctx, n_vocab), with `logits_all`; else one row, those of the last token."""
+        runtime = self._runtime
+        if runtime.live.scores is not None:
+            return runtime.live.scores.rows
+        with runtime.turns.executing:
+            if not runtime.context.n_outputs:
+                return np.zeros((0, runtime.vocab.n_tokens), np.single)
+            return runtime.context.logits(-1)[np.newaxis].copy()
+
+    @property
+    def _input_ids(self) -> NDArray[np.intc]:
+        return self._runtime.live.tokens
+
+    @property
+    def _scores(self) -> NDArray[np.single]:
+        rows: NDArray[np.single] = self.scores[: self.n_tokens]
+        return rows
+
+    @property
+    def eval_tokens(self) -> deque[int]:
+        """The tokens that the context holds; a copy."""
+        return deque(self._input_ids.tolist(), maxlen=self._runtime.live.capacity)
+
+    @property
+    def eval_logits(self) -> deque[list[float]]:
+        """The logits of `_scores` as lists; slow, and here for programs that know it."""
+        return deque(self._scores.tolist(), maxlen=self._runtime.live.capacity)

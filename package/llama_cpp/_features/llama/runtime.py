@@ -1,0 +1,82 @@
+"""What stands behind one `Llama`: its native objects and the collaborators that drive them, made and closed together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llama_cpp._engine.context import Context
+from llama_cpp._engine.model import Model
+from llama_cpp._features.errors import FeatureUnavailableError, GenerationUnsupportedError
+from llama_cpp._features.generation.live import LiveSequence
+from llama_cpp._features.generation.scores import ScoreRows
+from llama_cpp._features.generation.turns import Turns
+from llama_cpp._features.sampling.seeds import SeedSource
+from llama_cpp._features.tokenizer.pieces import TokenPieces
+
+if TYPE_CHECKING:
+    import os
+
+    from llama_cpp._engine.params import ContextParams, ModelParams
+
+
+class Runtime:
+    """A model, its vocabulary, and (unless only the vocabulary was asked for) a context with its live sequence."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        model_params: ModelParams,
+        context_params: ContextParams,
+        *,
+        seed: int | None,
+        logits_all: bool,
+    ) -> None:
+        self.context_params = context_params
+        self.model = Model.load(path, model_params)
+        self.vocab = self.model.vocab
+        self.pieces = TokenPieces(self.vocab.piece, self.vocab.is_eog)
+        self.seeds = SeedSource(seed)
+        self._context: Context | None = None
+        self._live: LiveSequence | None = None
+        try:
+            if not model_params.vocab_only:
+                self._open_context(context_params, logits_all=logits_all)
+        except BaseException:
+            self.model.close()
+            raise
+        clear_abort = getattr(self._context, "clear_abort", None)
+        self.turns = Turns(clear_abort)
+
+    def _open_context(self, params: ContextParams, *, logits_all: bool) -> None:
+        context = self._context = Context(self.model, params)
+        if context.memory is not None:
+            scores = ScoreRows(context.n_ctx_seq, context.n_vocab) if logits_all else None
+            self._live = LiveSequence(context, swa_full=params.swa_full is not False, scores=scores)
+
+    @property
+    def context(self) -> Context:
+        """The context; `GenerationUnsupportedError` when only the vocabulary was loaded."""
+        if self._context is None:
+            raise GenerationUnsupportedError("the model was loaded with vocab_only=True; load it with its weights to evaluate tokens")
+        return self._context
+
+    @property
+    def live(self) -> LiveSequence:
+        """What the context holds; `GenerationUnsupportedError` for models that cannot generate."""
+        if self._live is None:
+            context = self.context
+            kind = "an encoder" if context.memory is None else "no decoder"
+            raise GenerationUnsupportedError(f"this model is {kind}: it computes embeddings and generates no text")
+        if self.model.has_encoder:
+            raise FeatureUnavailableError("encoder-decoder models cannot generate in this version")
+        return self._live
+
+    def abort(self) -> None:
+        """Stop the requests that are running; none is no matter."""
+        if self.turns.abort() and self._context is not None and not self._context.closed:
+            self._context.abort()
+
+    def close(self) -> None:
+        """Free the native objects, when whoever uses them now is done."""
+        with self.turns.executing:
+            self.model.close()

@@ -1,0 +1,28 @@
+"""The high-level API: `Llama` and what belongs to it."""
+
+from ._features.llama.llama import Llama
+from ._features.sampling.callbacks import (
+    LogitsProcessor,
+    LogitsProcessorList,
+    MinTokensLogitsProcessor,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
+from ._features.tokenizer.base import BaseLlamaTokenizer
+from ._features.tokenizer.vocabulary import LlamaTokenizer
+from ._version import __version__
+from .llama_types import *  # noqa: F403
+from .llama_types import __all__ as _type_names
+
+__all__ = [  # noqa: PLE0604
+    "BaseLlamaTokenizer",
+    "Llama",
+    "LlamaTokenizer",
+    "LogitsProcessor",
+    "LogitsProcessorList",
+    "MinTokensLogitsProcessor",
+    "StoppingCriteria",
+    "StoppingCriteriaList",
+    "__version__",
+    *_type_names,
+]

