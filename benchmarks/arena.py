@@ -97,9 +97,9 @@ class Arena:
         """The peer with its own defaults, and once more with our threads where these differ."""
         if self.peer is None:
             return
-        version = self.seen["peer"].version
-        name = f"llama-cpp-python {version}{label}, its defaults"
-        yield Entry(contestant=self.peer, task=dataclasses.replace(task, setup=readied.peer), label=f"{name} (threads: {readied.peer_threads})")
+        own = dataclasses.replace(task, setup=readied.peer)
+        name = f"llama-cpp-python {self.seen['peer'].version}{label}, its defaults (threads: {readied.peer_threads})"
+        yield Entry(contestant=self.peer, task=own, label=name)
         if readied.peer_threads != readied.threads:
             alike = dataclasses.replace(task, setup=readied.peer_alike)
             yield Entry(contestant=self.peer, task=alike, label=f"the same, threads: {readied.threads}")
@@ -139,29 +139,29 @@ class Contest:
 
     def compare(self, key: str, other: str, target: Target | None) -> Line:
         """Tokens per second of one entry over those of the other."""
-        names = {"row": self.row, "measured": self.entries[key].label, "against": self.entries[other].label}
+        line = Line(row=self.row, measured=self.entries[key].label, against=self.entries[other].label, target=target)
         if failed := self.failure(key, other):
-            return Line(**names, target=target, failure=failed)
+            return dataclasses.replace(line, failure=failed)
         rates, others = self.rates(key), self.rates(other)
-        return Line(
-            **names,
+        return dataclasses.replace(
+            line,
             value=Quantity(value=figure(rates).value, unit=RATE),
             other=Quantity(value=figure(others).value, unit=RATE),
             figure=ratio(rates, others),
-            target=target,
-            notes=tuple(self._notes(key, other)),
+            notes=self.notes(key, other),
         )
 
     def rates(self, key: str) -> list[float]:
         """Tokens per second of every repetition."""
         return [reading.rate for reading in self.series[key].readings]
 
-    def _notes(self, *keys: str) -> Iterator[str]:
-        for key in keys:
-            last = self.series[key].readings[-1]
-            wanted = self.entries[key].task.tokens * self.entries[key].task.calls
-            if last.ended:
-                yield f"{self.entries[key].label}: the model wished to end before token {wanted}; {last.tokens} were counted"
+    def notes(self, *keys: str) -> tuple[str, ...]:
+        """What a reader must know of these entries' readings."""
+        return tuple(
+            f"{self.entries[key].label}: the model wished to end after {last.tokens // self.entries[key].task.calls} tokens"
+            for key in keys
+            if (last := self.series[key].readings[-1]).ended
+        )
 
 
 def _turn(entry: Entry) -> Callable[[], Reading]:

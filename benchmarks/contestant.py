@@ -11,25 +11,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.interleave import MeasurementError
 from benchmarks.protocol import Reading, Ready, Setup, Task
 from buildsys.project import ROOT
 
-_ENTER = "import sys; first = {first!r}; sys.path[:0] = first; sys.path.append({root!r}); from benchmarks.workers.{module} import main; main()"
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_ENTER = "import sys; sys.path[:0] = {first!r}; sys.path.append({root!r}); from benchmarks.workers.{module} import main; main()"
 _TAIL = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """How to start a worker: the interpreter, the worker module, its arguments and its environment."""
+    """How to start a worker: the interpreter, the worker module, its arguments and environment, and what comes first on its path.
+
+    Without a `folder` it runs in an empty one.
+    """
 
     python: Path
     module: str
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     first: tuple[str, ...] = ()
+    folder: Path | None = None
 
     def command(self) -> list[str]:
         """`-I` keeps the caller's folder and user packages out; the workers' own modules come last on the path."""
@@ -42,13 +49,13 @@ class Contestant:
 
     def __init__(self, name: str, launch: Launch, *, patience: float = 900.0) -> None:
         self.name = name
-        self._launch = launch
+        self.launch = launch
         self._patience = patience
         self._process: subprocess.Popen[str] | None = None
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._folder = tempfile.TemporaryDirectory(prefix="bench-")
 
-    def __enter__(self) -> Contestant:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -99,18 +106,18 @@ class Contestant:
         finally:
             timer.cancel()
         if not line:
-            raise MeasurementError(f"the process ended with {process.wait()}: {self._last_words()}")
+            raise MeasurementError(f"the process of {self.name} ended with {process.wait()}: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise MeasurementError(str(answer["error"]))
+            raise MeasurementError(f"{self.name}: {answer['error']}")
         return answer
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
             self._process = subprocess.Popen(
-                self._launch.command(),
-                cwd=self._folder.name,  # empty: ggml looks for backends in the working directory
-                env=dict(self._launch.variables),
+                self.launch.command(),
+                cwd=self.launch.folder or self._folder.name,
+                env=dict(self.launch.variables),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

@@ -21,9 +21,7 @@ class Series(Generic[T]):
     failure: str = ""
 
 
-def interleave(
-    turns: Mapping[str, Callable[[], T]], *, rounds: int, before_each: Callable[[str, int], None]
-) -> dict[str, Series[T]]:
+def interleave(turns: Mapping[str, Callable[[], T]], *, rounds: int, before_each: Callable[[str, int], None]) -> dict[str, Series[T]]:
     """Run every turn once per round, in the given order; one that fails drops out and the others go on."""
     series: dict[str, Series[T]] = {name: Series() for name in turns}
     for number in range(rounds):

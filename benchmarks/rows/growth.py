@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
 
 from benchmarks.arena import Arena, Contest, Entry
+from benchmarks.contestant import Contestant
 from benchmarks.line import Line, Quantity, at_most
 from benchmarks.protocol import GREEDY, Setup, Task
 from benchmarks.rows.decode import PROMPT, TEXT_MODEL
-from benchmarks.statistics import Figure, difference, figure
+from benchmarks.statistics import Figure, figure
 
 SHORT, LONG = 250, 4000
 CONTEXT = 4352
@@ -32,43 +32,40 @@ def text_model(arena: Arena) -> list[Line]:
 def _grow(arena: Arena, row: str, model: str, *, rounds: int, calls: int, with_peer: bool) -> list[Line]:
     readied = arena.ready(arena.model(model), n_ctx=CONTEXT)
     entries = {
-        **_entries(arena, "bare", readied.bare, calls),
-        **_entries(arena, "ours", readied.ours, calls),
+        **_entries(arena.bare, "bare", "bare loop", readied.bare, calls),
+        **_entries(arena.ours, "ours", "create_completion", readied.ours, calls),
     }
     contenders = ["ours"]
     if with_peer and arena.peer is not None:
-        entries |= _entries(arena, "peer", readied.peer_alike, calls)
+        entries |= _entries(arena.peer, "peer", "llama-cpp-python", readied.peer_alike, calls)
         contenders.append("peer")
     contest = arena.contest(row, entries, rounds=rounds)
     return [_line(contest, who) for who in contenders]
 
 
-def _entries(arena: Arena, who: str, setup: Setup, calls: int) -> Iterator[tuple[str, Entry]]:
-    contestant = {"bare": arena.bare, "ours": arena.ours, "peer": arena.peer}[who]
-    if contestant is None:
-        return
-    name = {"bare": "bare loop", "ours": "create_completion", "peer": "llama-cpp-python"}[who]
-    for tokens, repeated in ((SHORT, calls), (LONG, 1)):
-        task = Task(setup=setup, prompt=PROMPT, tokens=tokens, sampling=GREEDY, calls=repeated)
-        yield f"{who} {tokens}", Entry(contestant=contestant, task=task, label=f"{name}, {tokens} tokens")
+def _entries(contestant: Contestant, who: str, name: str, setup: Setup, calls: int) -> dict[str, Entry]:
+    """Both lengths; the short one is repeated within a repetition, so that both take about as long."""
+    task = Task(setup=setup, prompt=PROMPT, tokens=LONG, sampling=GREEDY)
+    short = dataclasses.replace(task, tokens=SHORT, calls=calls)
+    return {
+        f"{who} {each.tokens}": Entry(contestant=contestant, task=each, label=f"{name}, {each.tokens} tokens") for each in (short, task)
+    }
 
 
 def _line(contest: Contest, who: str) -> Line:
     target = FLAT if who == "ours" else None
     name = "Python's share" if who == "ours" else "llama-cpp-python's share"
-    names = {"row": contest.row, "measured": f"{name} per token, {LONG} tokens", "against": f"at {SHORT} tokens"}
+    line = Line(row=contest.row, measured=f"{name} per token, {LONG} tokens", against=f"at {SHORT} tokens", target=target)
     keys = [f"{side} {tokens}" for side in (who, "bare") for tokens in (LONG, SHORT)]
     if failed := contest.failure(*keys):
-        return Line(**names, target=target, failure=failed)
+        return dataclasses.replace(line, failure=failed)
     late, early = _shares(contest, who, LONG), _shares(contest, who, SHORT)
-    notes = [note for key in keys for note in contest.shortened(key)]
-    return Line(
-        **names,
-        value=Quantity(value=figure(late).value, unit="µs"),
-        other=Quantity(value=figure(early).value, unit="µs"),
+    return dataclasses.replace(
+        line,
+        value=Quantity(value=figure(late).value, unit="µs/tok"),
+        other=Quantity(value=figure(early).value, unit="µs/tok"),
         figure=growth(late, early),
-        target=target,
-        notes=tuple(notes),
+        notes=contest.notes(*keys),
     )
 
 

@@ -26,7 +26,8 @@ class BareLoop:
     """Holds models and contexts ready, and times bare loops over them."""
 
     def __init__(self, folder: Path) -> None:
-        self._lib = Native(folder).lib
+        self._native = Native(folder)  # keeps the log callback alive
+        self._lib = self._native.lib
         self._loaded: dict[Setup, _Loaded] = {}
 
     def prepare(self, setup: Setup) -> Ready:
@@ -130,7 +131,8 @@ class BareLoop:
         data = text.encode()
         room = (ctypes.c_int32 * (len(data) + 2))()
         count = self._lib.llama_tokenize(loaded.vocab, data, len(data), room, len(room), True, False)
-        return (ctypes.c_int32 * count)(*room[:count])
+        tokens: ctypes.Array[ctypes.c_int32] = (ctypes.c_int32 * count)(*room[:count])
+        return tokens
 
     def _text(self, loaded: _Loaded, tokens: list[int]) -> str:
         array = (ctypes.c_int32 * len(tokens))(*tokens)

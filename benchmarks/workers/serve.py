@@ -17,11 +17,14 @@ _MAPS = Path("/proc/self/maps")
 class Contestant(Protocol):
     """What a worker module implements. A setup that was prepared stays ready until it is released."""
 
-    def prepare(self, setup: Setup) -> Ready: ...
+    def prepare(self, setup: Setup) -> Ready:
+        """Have a model loaded."""
 
-    def measure(self, task: Task) -> Reading: ...
+    def measure(self, task: Task) -> Reading:
+        """Take one repetition of a prepared setup."""
 
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Unload everything."""
 
 
 def serve(contestant: Contestant) -> None:

@@ -82,7 +82,7 @@ def _convert_parameter(kind: Type) -> ir.CType:
     written = convert(kind)
     passed = written.target if isinstance(written, ir.Named) else written
     if isinstance(passed, ir.Array):
-        return ir.Pointer(passed.of, kind.element_type.is_const_qualified())
+        return ir.Pointer(passed.of, kind.get_canonical().element_type.is_const_qualified())
     return ir.Pointer(passed) if isinstance(passed, ir.FunctionType) else written
 
 
@@ -119,8 +119,7 @@ def _repeats_tag(name: str, underlying: Type) -> bool:
     canonical = underlying.get_canonical()
     if canonical.kind not in (TypeKind.RECORD, TypeKind.ENUM):
         return False
-    declaration = canonical.get_declaration()
-    return bool(declaration.spelling == name )
+    return bool(canonical.get_declaration().spelling == name)
 
 
 class HeaderReader:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ._engine.report import system_report
+    from ._engine.report import system_report as system_report
     from .llama import *  # noqa: F403
     from .llama_cpp import *  # noqa: F403
 
-_MODULES = ("_ggml", "_internals", "_logger", "llama", "llama_cpp", "llama_cpp_ext", "llama_tokenizer", "llama_types", "mtmd_cpp")
+_MODULES = ("_ggml", "_logger", "llama", "llama_cpp", "llama_cpp_ext", "llama_tokenizer", "llama_types", "mtmd_cpp")
 _STAR_EXPORTED = ("llama", "llama_cpp")
 _OWN = ("__version__", "system_report")
 

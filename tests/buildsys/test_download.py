@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
 import random
-from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from typing import TYPE_CHECKING
 
 import filelock
@@ -212,10 +212,10 @@ def test_progress_goes_to_stderr_in_one_line_at_each_end(server: FileServer, tar
 def test_who_wants_the_same_file_waits_and_then_finds_it(server: FileServer, target: Path) -> None:
     server.files["/file"] = Served(CONTENT)
     target.parent.mkdir()
-    with ThreadPoolExecutor(1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with filelock.FileLock(f"{target}.lock"):
             waiting = pool.submit(get, server, target)
-            with pytest.raises(TimeoutError):
+            with pytest.raises(concurrent.futures.TimeoutError):
                 waiting.result(timeout=0.3)
             target.write_bytes(CONTENT)
         assert waiting.result(timeout=30) == target

@@ -64,8 +64,8 @@ class _Ownership(Generic[P]):
             pointer, self.pointer = self.pointer, None
             self.leave_parent()
             _live.discard(self)
-        if pointer:
-            self.free(pointer)
+            if pointer:
+                self.free(pointer)
         self.keep.clear()
 
 
@@ -78,6 +78,7 @@ class Handle(Generic[P]):
     """
 
     _ownership: _Ownership[P] | None = None
+    _parent: Handle[Any] | None = None
     _finalizer: weakref.finalize[..., Any] | None = None
 
     def _own(self, pointer: P, free: Callable[[P], object], *, parent: Handle[Any] | None = None, keep: tuple[object, ...] = ()) -> None:
@@ -86,7 +87,7 @@ class Handle(Generic[P]):
         ownership.keep.extend(keep)
         if parent is not None:
             ownership.adopt_by(parent._owned())  # noqa: SLF001 - its own class
-            ownership.keep.append(parent)
+            self._parent = parent  # not in `keep`: the finalizer's registry would make a cycle immortal
         self._ownership = ownership
         self._finalizer = weakref.finalize(self, _finalize, ownership)
         self._finalizer.atexit = False
@@ -95,9 +96,8 @@ class Handle(Generic[P]):
 
     def _attach(self, parent: Handle[Any]) -> None:
         """Make an object that was created free-standing depend on `parent` from now on."""
-        ownership = self._owned()
-        ownership.adopt_by(parent._owned())
-        ownership.keep.append(parent)
+        self._owned().adopt_by(parent._owned())
+        self._parent = parent
 
     def _keep(self, *objects: object) -> None:
         """Keep `objects` alive until the pointer is freed."""
@@ -128,6 +128,7 @@ class Handle(Generic[P]):
             self._finalizer.detach()
         if self._ownership is not None:
             self._ownership.close()
+        self._parent = None
 
     def release(self) -> P:
         """Give the ownership away: returns the pointer, which the caller now has to free, and counts as closed."""

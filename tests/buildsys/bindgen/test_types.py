@@ -44,6 +44,10 @@ from .snippets import PROLOGUE, generated
         ("toy_hidden_t", "toy_hidden_p_ctypes"),
         ("toy_callback", "c_void_p"),
         ("int32_t sizes[4]", "POINTER(c_int32)"),
+        ("const float weights[]", "POINTER(c_float)"),
+        ("toy_guid", "POINTER(c_uint8)"),
+        ("toy_guid *", "POINTER(c_uint8 * 16)"),
+        ("toy_plain_callback", "c_void_p"),
     ],
 )
 def test_argument(tmp_path: Path, c_type: str, argument: str) -> None:
@@ -56,6 +60,8 @@ def test_argument(tmp_path: Path, c_type: str, argument: str) -> None:
         struct toy_hidden;
         typedef struct toy_hidden * toy_hidden_t;
         typedef void (*toy_callback)(int);
+        typedef void toy_plain_callback(int);
+        typedef uint8_t toy_guid[16];
         void toy_take({c_type}{name});
         """,
     )

@@ -57,9 +57,7 @@ def test_the_highest_score_is_preferred_and_unusable_ones_are_left_out():
         made = Plugin(path=Path(variant or "plain"), family="cpu", variant=variant)
         return ScoredPlugin(plugin=made, score=score, failure=failure)
 
-    ranked = by_preference(
-        [scored("x64", 1), scored("zen4", 0), scored(""), scored("haswell", 64), scored("icelake", 9999, "broken")]
-    )
+    ranked = by_preference([scored("x64", 1), scored("zen4", 0), scored(""), scored("haswell", 64), scored("icelake", 9999, "broken")])
     assert [each.plugin.variant for each in ranked] == ["haswell", "x64", ""]
 
 

@@ -36,6 +36,7 @@ UNAVAILABLE: Mapping[str, object] = {
     "lora_base": None,
     "lora_path": None,
     "mmproj_path": None,
+    "numa": False,
     "rpc_servers": None,
     "speculative": None,
 }

@@ -47,50 +47,21 @@ class GenerationMethods(LlamaCore):
                 live.settle(error)
                 raise
 
+    # fmt: off
     def sample(  # noqa: PLR0917 - positional in both lineages
-        self,
-        top_k: int = 40,
-        top_p: float = 0.95,
-        min_p: float = 0.05,
-        typical_p: float = 1.0,
-        temp: float = 0.8,
-        dynatemp_range: float = 0.0,
-        dynatemp_exponent: float = 1.0,
-        top_n_sigma: float = -1.0,
-        min_keep: int = 0,
-        penalty_last_n: int = DEFAULT_PENALTY_WINDOW,
-        repeat_penalty: float = 1.0,
-        frequency_penalty: float = 0.0,
-        present_penalty: float = 0.0,
-        mirostat_mode: int = 0,
-        mirostat_eta: float = 0.1,
-        mirostat_tau: float = 5.0,
-        xtc_probability: float = 0.0,
-        xtc_threshold: float = 0.1,
-        dry_multiplier: float = 0.0,
-        dry_base: float = 1.75,
-        dry_allowed_length: int = 2,
-        dry_penalty_last_n: int = 64,
-        dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
-        adaptive_target: float = -1.0,
-        adaptive_decay: float = 0.9,
-        ignore_eos: bool = False,
-        logit_bias: Mapping[int, float] | None = None,
-        logits_processor: Any = None,
-        grammar: Any = None,
-        grammar_lazy: bool = False,
-        idx: int | None = None,
-        seed: int | None = None,
-        reasoning_budget: int = -1,
-        reasoning_start: str = "<think>",
-        reasoning_end: str = "</think>",
-        reasoning_budget_message: str | None = None,
-        reasoning_start_in_prompt: bool = False,
-        reasoning_start_max_tokens: int = 32,
-        presence_penalty: float = 0.0,
-        tfs_z: float = 1.0,
-        penalize_nl: bool = True,
+        self, top_k: int = 40, top_p: float = 0.95, min_p: float = 0.05, typical_p: float = 1.0, temp: float = 0.8,
+        dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0, min_keep: int = 0,
+        penalty_last_n: int = DEFAULT_PENALTY_WINDOW, repeat_penalty: float = 1.0, frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0, mirostat_mode: int = 0, mirostat_eta: float = 0.1, mirostat_tau: float = 5.0,
+        xtc_probability: float = 0.0, xtc_threshold: float = 0.1, dry_multiplier: float = 0.0, dry_base: float = 1.75,
+        dry_allowed_length: int = 2, dry_penalty_last_n: int = 64, dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
+        adaptive_target: float = -1.0, adaptive_decay: float = 0.9, ignore_eos: bool = False,
+        logit_bias: Mapping[int, float] | None = None, logits_processor: Any = None, grammar: Any = None, grammar_lazy: bool = False,
+        idx: int | None = None, seed: int | None = None, reasoning_budget: int = -1, reasoning_start: str = "<think>",
+        reasoning_end: str = "</think>", reasoning_budget_message: str | None = None, reasoning_start_in_prompt: bool = False,
+        reasoning_start_max_tokens: int = 32, presence_penalty: float = 0.0, tfs_z: float = 1.0, penalize_nl: bool = True,
     ) -> int:
+        # fmt: on
         """Draw a token from the logits of the last evaluation (`idx` -1 or None: its last row). Evaluates nothing.
 
         Penalties see the tokens that the context holds. `create_completion` describes the other arguments.
@@ -100,55 +71,22 @@ class GenerationMethods(LlamaCore):
         with runtime.turns.blocking(), self._chain(params, runtime.live.tokens) as chain:
             return chain.sample(runtime.context, -1 if idx is None else idx)
 
+    # fmt: off
     def generate(  # noqa: PLR0917 - as above
-        self,
-        tokens: Sequence[int],
-        top_k: int = 40,
-        top_p: float = 0.95,
-        min_p: float = 0.05,
-        typical_p: float = 1.0,
-        temp: float = 0.8,
-        dynatemp_range: float = 0.0,
-        dynatemp_exponent: float = 1.0,
-        top_n_sigma: float = -1.0,
-        min_keep: int = 0,
-        penalty_last_n: int = DEFAULT_PENALTY_WINDOW,
-        repeat_penalty: float = 1.0,
-        frequency_penalty: float = 0.0,
-        present_penalty: float = 0.0,
-        reset: bool = True,
-        mirostat_mode: int = 0,
-        mirostat_tau: float = 5.0,
-        mirostat_eta: float = 0.1,
-        xtc_threshold: float = 0.1,
-        xtc_probability: float = 0.0,
-        dry_multiplier: float = 0.0,
-        dry_base: float = 1.75,
-        dry_allowed_length: int = 2,
-        dry_penalty_last_n: int = 64,
-        dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
-        adaptive_target: float = -1.0,
-        adaptive_decay: float = 0.9,
-        use_infill: bool = False,
-        ignore_eos: bool = False,
-        logit_bias: Mapping[int, float] | None = None,
-        logits_processor: Any = None,
-        stopping_criteria: Any = None,
-        grammar: Any = None,
-        grammar_lazy: bool = False,
-        seed: int | None = None,
-        active_loras: Any = None,
-        control_vector: Any = None,
-        reasoning_budget: int = -1,
-        reasoning_start: str = "<think>",
-        reasoning_end: str = "</think>",
-        reasoning_budget_message: str | None = None,
-        reasoning_start_in_prompt: bool = False,
-        reasoning_start_max_tokens: int = 32,
-        presence_penalty: float = 0.0,
-        tfs_z: float = 1.0,
-        penalize_nl: bool = True,
+        self, tokens: Sequence[int], top_k: int = 40, top_p: float = 0.95, min_p: float = 0.05, typical_p: float = 1.0,
+        temp: float = 0.8, dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0, min_keep: int = 0,
+        penalty_last_n: int = DEFAULT_PENALTY_WINDOW, repeat_penalty: float = 1.0, frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0, reset: bool = True, mirostat_mode: int = 0, mirostat_tau: float = 5.0, mirostat_eta: float = 0.1,
+        xtc_threshold: float = 0.1, xtc_probability: float = 0.0, dry_multiplier: float = 0.0, dry_base: float = 1.75,
+        dry_allowed_length: int = 2, dry_penalty_last_n: int = 64, dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
+        adaptive_target: float = -1.0, adaptive_decay: float = 0.9, use_infill: bool = False, ignore_eos: bool = False,
+        logit_bias: Mapping[int, float] | None = None, logits_processor: Any = None, stopping_criteria: Any = None, grammar: Any = None,
+        grammar_lazy: bool = False, seed: int | None = None, active_loras: Any = None, control_vector: Any = None,
+        reasoning_budget: int = -1, reasoning_start: str = "<think>", reasoning_end: str = "</think>",
+        reasoning_budget_message: str | None = None, reasoning_start_in_prompt: bool = False, reasoning_start_max_tokens: int = 32,
+        presence_penalty: float = 0.0, tfs_z: float = 1.0, penalize_nl: bool = True,
     ) -> Generator[int, Sequence[int] | None, None]:
+        # fmt: on
         """Yield tokens that continue `tokens`, until the context is full or `abort()` is called.
 
         It does not end at an end-of-text token: that is for the caller to decide. Values sent into the generator
@@ -223,7 +161,8 @@ class GenerationMethods(LlamaCore):
         with runtime.turns.executing:
             if not runtime.context.n_outputs:
                 return np.zeros((0, runtime.vocab.n_tokens), np.single)
-            return runtime.context.logits(-1)[np.newaxis].copy()
+            last: NDArray[np.single] = runtime.context.logits(-1)[np.newaxis].copy()
+            return last
 
     @property
     def _input_ids(self) -> NDArray[np.intc]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from llama_cpp._engine import logbridge
-from llama_cpp._engine import runtime as native_runtime
+from llama_cpp._features import log_settings
 from llama_cpp._features.sampling.logprobs import logits_to_logprobs, longest_token_prefix
 from llama_cpp._features.sampling.seeds import RANDOM_SEED, seed_value
 from llama_cpp._features.tokenizer.vocabulary import LlamaTokenizer
@@ -36,86 +36,30 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
     `close()`, by leaving a `with` block, or when it is collected.
     """
 
+    # fmt: off
     def __init__(
-        self,
-        model_path: str | os.PathLike[str],
-        mmproj_path: str | None = None,
-        *,
-        n_gpu_layers: int | str = "auto",
-        cpu_moe: bool = False,
-        n_cpu_moe: int = 0,
-        split_mode: int = 1,
-        load_mode: int = -1,
-        main_gpu: int = 0,
-        tensor_split: Sequence[float] | None = None,
-        kv_overrides: Mapping[str, bool | int | float | str] | None = None,
-        use_mmap: bool | None = None,
-        use_direct_io: bool = False,
-        use_mlock: bool = False,
-        vocab_only: bool = False,
-        check_tensors: bool = False,
-        use_extra_bufts: bool = True,
-        no_host: bool = False,
-        no_alloc: bool = False,
-        load_mtp: bool = False,
-        seed: int | None = RANDOM_SEED,
-        n_ctx: int = 512,
-        n_keep: int = 256,
-        n_batch: int = 2048,
-        n_ubatch: int = 512,
-        n_seq_max: int = 1,
-        n_rs_seq: int = 0,
-        n_outputs_max: int = 0,
-        n_outputs_max_per_seq: int = 1,
-        n_threads: int | None = None,
-        n_threads_batch: int | None = None,
-        ctx_type: int = 0,
-        rope_scaling_type: int = -1,
-        pooling_type: int = -1,
-        attention_type: int = -1,
-        flash_attn_type: int = -1,
-        rope_freq_base: float = 0.0,
-        rope_freq_scale: float = 0.0,
-        yarn_ext_factor: float = -1.0,
-        yarn_attn_factor: float = 1.0,
-        yarn_beta_fast: float = 32.0,
-        yarn_beta_slow: float = 1.0,
-        yarn_orig_ctx: int = 0,
-        logits_all: bool = False,
-        embeddings: bool = False,
-        offload_kqv: bool = True,
-        no_perf: bool = False,
-        op_offload: bool | None = None,
-        swa_full: bool | None = None,
-        kv_unified: bool | None = None,
-        ctx_checkpoints: int = 16,
-        checkpoint_interval: int = 4096,
-        checkpoint_on_device: bool = False,
-        last_n_tokens_size: int = 64,
-        numa: bool | int = False,
-        chat_format: str | None = None,
-        chat_handler: Any = None,
-        draft_model: Any = None,
-        speculative: Any = None,
-        tokenizer: BaseLlamaTokenizer | None = None,
-        type_k: int | None = None,
-        type_v: int | None = None,
-        spm_infill: bool = False,
-        verbose: bool = True,
-        verbosity: int | None = None,
-        log_filters: Sequence[str] | None = None,
-        log_filters_case_sensitive: bool = True,
-        chat_template_name: str | None = None,
-        chat_handler_kwargs: Mapping[str, Any] | None = None,
-        embedding: bool = False,
-        flash_attn: bool | None = None,
-        lora_base: str | None = None,
-        lora_scale: float = 1.0,
-        lora_path: str | None = None,
-        lazy_mode: int | None = None,
-        rpc_servers: Any = None,
-        **unknown: Any,
+        self, model_path: str | os.PathLike[str], mmproj_path: str | None = None, *, n_gpu_layers: int | str = "auto",
+        cpu_moe: bool = False, n_cpu_moe: int = 0, split_mode: int = 1, load_mode: int = -1, main_gpu: int = 0,
+        tensor_split: Sequence[float] | None = None, kv_overrides: Mapping[str, bool | int | float | str] | None = None,
+        use_mmap: bool | None = None, use_direct_io: bool = False, use_mlock: bool = False, vocab_only: bool = False,
+        check_tensors: bool = False, use_extra_bufts: bool = True, no_host: bool = False, no_alloc: bool = False,
+        load_mtp: bool = False, seed: int | None = RANDOM_SEED, n_ctx: int = 512, n_keep: int = 256, n_batch: int = 2048,
+        n_ubatch: int = 512, n_seq_max: int = 1, n_rs_seq: int = 0, n_outputs_max: int = 0, n_outputs_max_per_seq: int = 1,
+        n_threads: int | None = None, n_threads_batch: int | None = None, ctx_type: int = 0, rope_scaling_type: int = -1,
+        pooling_type: int = -1, attention_type: int = -1, flash_attn_type: int = -1, rope_freq_base: float = 0.0,
+        rope_freq_scale: float = 0.0, yarn_ext_factor: float = -1.0, yarn_attn_factor: float = 1.0, yarn_beta_fast: float = 32.0,
+        yarn_beta_slow: float = 1.0, yarn_orig_ctx: int = 0, logits_all: bool = False, embeddings: bool = False,
+        offload_kqv: bool = True, no_perf: bool = False, op_offload: bool | None = None, swa_full: bool | None = None,
+        kv_unified: bool | None = None, ctx_checkpoints: int = 16, checkpoint_interval: int = 4096, checkpoint_on_device: bool = False,
+        last_n_tokens_size: int = 64, numa: bool | int = False, chat_format: str | None = None, chat_handler: Any = None,
+        draft_model: Any = None, speculative: Any = None, tokenizer: BaseLlamaTokenizer | None = None, type_k: int | None = None,
+        type_v: int | None = None, spm_infill: bool = False, verbose: bool = True, verbosity: int | None = None,
+        log_filters: Sequence[str] | None = None, log_filters_case_sensitive: bool = True, chat_template_name: str | None = None,
+        chat_handler_kwargs: Mapping[str, Any] | None = None, embedding: bool = False, flash_attn: bool | None = None,
+        lora_base: str | None = None, lora_scale: float = 1.0, lora_path: str | None = None, lazy_mode: int | None = None,
+        rpc_servers: Any = None, **unknown: Any,
     ) -> None:
+        # fmt: on
         """Load a model and make a context. The guide's page on parameters describes every argument.
 
         `n_ctx` 0 is the context size of the training. `n_gpu_layers` "auto" and "all" offload what they can.
@@ -135,15 +79,13 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
         arguments.warn_about(given, unknown, _ARGUMENTS)
         self._configure_logging(given)
         model_params, context_params = arguments.model_params(given), arguments.context_params(given)
-        if numa:
-            native_runtime.numa_init(int(numa))
         self._opened = Runtime(model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all)
         self._show(given)
 
     def _configure_logging(self, given: Mapping[str, Any]) -> None:
-        chosen = given["verbosity"]
-        self.verbose = bool(given["verbose"]) if chosen is None else int(chosen) > logbridge.ERROR
-        logbridge.set_verbosity((logbridge.DEBUG if self.verbose else logbridge.ERROR) if chosen is None else int(chosen))
+        chosen = log_settings.level(bool(given["verbose"]) if given["verbosity"] is None else given["verbosity"])
+        self.verbose = chosen > logbridge.ERROR
+        log_settings.set_verbosity(chosen)
         if given["log_filters"] is not None:
             self.set_log_filters(given["log_filters"], case_sensitive=given["log_filters_case_sensitive"])
 
@@ -212,7 +154,7 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
 
 _ARGUMENTS = tuple(name for name in inspect.signature(Llama.__init__).parameters if name not in ("self", "unknown"))
 _STORED = (
-    "cpu_moe", "n_cpu_moe", "n_keep", "n_seq_max", "last_n_tokens_size", "numa", "chat_format",
+    "cpu_moe", "n_cpu_moe", "n_keep", "n_seq_max", "last_n_tokens_size", "chat_format",
     "spm_infill", "tensor_split", "kv_overrides",
 )  # fmt: skip
 """Constructor arguments that are attributes as they were given."""

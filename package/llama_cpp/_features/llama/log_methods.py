@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llama_cpp._engine import logbridge
+from llama_cpp._features import log_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,40 +16,32 @@ class LogMethods:
     @property
     def verbosity(self) -> int:
         """The present verbosity of the process."""
-        return logbridge.get_verbosity()
+        return log_settings.get_verbosity()
 
-    def set_verbosity(self, verbosity: int) -> None:
+    def set_verbosity(self, verbosity: bool | int | str) -> None:
         """Show native lines up to this level."""
-        logbridge.set_verbosity(verbosity)
+        log_settings.set_verbosity(verbosity)
 
     def get_verbosity(self) -> int:
         """The present verbosity."""
-        return logbridge.get_verbosity()
+        return log_settings.get_verbosity()
 
     def set_log_filters(self, filters: Sequence[str] | str | None, *, case_sensitive: bool = True) -> None:
         """Replace all filters; None sets none."""
-        logbridge.set_filters(_texts(filters), case_sensitive=case_sensitive)
+        log_settings.set_log_filters(filters, case_sensitive=case_sensitive)
 
     def add_log_filters(self, filters: Sequence[str] | str) -> None:
         """Hide lines that contain these texts, too."""
-        present = logbridge.get_filters()
-        added = [text for text in _texts(filters) if text not in present]
-        logbridge.set_filters([*present, *added], case_sensitive=logbridge.bridge.filters_case_sensitive)
+        log_settings.add_log_filters(filters)
 
     def get_log_filters(self) -> list[str]:
         """The filters; a copy."""
-        return list(logbridge.get_filters())
+        return log_settings.get_log_filters()
 
     def clear_log_filters(self) -> None:
         """Hide nothing, the defaults included."""
-        logbridge.set_filters(())
+        log_settings.clear_log_filters()
 
     def reset_log_filters(self) -> None:
         """Back to the defaults."""
-        logbridge.set_filters(logbridge.DEFAULT_FILTERS)
-
-
-def _texts(filters: Sequence[str] | str | None) -> list[str]:
-    if filters is None:
-        return []
-    return [filters] if isinstance(filters, str) else list(filters)
+        log_settings.reset_log_filters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llama_cpp._engine.context import Context
@@ -31,11 +32,11 @@ class Runtime:
         seed: int | None,
         logits_all: bool,
     ) -> None:
-        self.context_params = context_params
         self.model = Model.load(path, model_params)
         self.vocab = self.model.vocab
         self.pieces = TokenPieces(self.vocab.piece, self.vocab.is_eog)
         self.seeds = SeedSource(seed)
+        self.context_params = context_params  # once there is a context: with what native code made of the sizes
         self._context: Context | None = None
         self._live: LiveSequence | None = None
         try:
@@ -49,6 +50,9 @@ class Runtime:
 
     def _open_context(self, params: ContextParams, *, logits_all: bool) -> None:
         context = self._context = Context(self.model, params)
+        self.context_params = replace(
+            params, n_ctx=context.n_ctx, n_batch=context.n_batch, n_ubatch=context.n_ubatch, n_seq_max=context.n_seq_max
+        )
         if context.memory is not None:
             scores = ScoreRows(context.n_ctx_seq, context.n_vocab) if logits_all else None
             self._live = LiveSequence(context, swa_full=params.swa_full is not False, scores=scores)

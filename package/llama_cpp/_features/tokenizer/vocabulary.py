@@ -28,7 +28,7 @@ class LlamaTokenizer(BaseLlamaTokenizer):
         """A tokenizer from the vocabulary of a GGUF file, without its weights."""
         model = Model.load(path, ModelParams(vocab_only=True))
         tokenizer = cls(SimpleNamespace(_vocab=model.vocab))
-        tokenizer._own_model = model  # noqa: SLF001 - its own class
+        tokenizer._own_model = model
         return tokenizer
 
     def tokenize(self, text: bytes, add_bos: bool = True, special: bool = True) -> list[int]:
