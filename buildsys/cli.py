@@ -29,14 +29,17 @@ class Command(Protocol):
     HELP: str
     EXAMPLE: str
 
-    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
 
-    def run(self, args: argparse.Namespace) -> int: ...
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; returns the exit code."""
+        ...
 
 
 def load_command(name: str) -> Command:
     """Import the module that implements `name`."""
-    return cast(Command, importlib.import_module(COMMANDS[name]))
+    return cast("Command", importlib.import_module(COMMANDS[name]))
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+from typing_extensions import Self
 
 from buildsys.errors import CommandFailedError
 
@@ -21,7 +22,9 @@ QUIET_SECONDS = 30.0
 console = Console(stderr=True, highlight=False)
 
 
-def run_logged(command: Sequence[str | Path], *, log: Path, label: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
+def run_logged(
+    command: Sequence[str | Path], *, log: Path, label: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> None:
     """Run `command`, appending all its output to `log` and showing its latest line on a terminal.
 
     Raises:
@@ -46,8 +49,7 @@ def run_logged(command: Sequence[str | Path], *, log: Path, label: str, cwd: Pat
         except OSError as error:
             raise CommandFailedError(f"{label}: cannot start {words[0]}: {error}", hint="install it, or check PATH") from error
         with process:
-            assert process.stdout is not None
-            for line in process.stdout:
+            for line in process.stdout or ():
                 sink.write(line)
                 tail.append(line.rstrip())
                 progress.show(line)
@@ -64,7 +66,7 @@ class _Progress:
         self._status = Status(label, console=console)
         self._printed = time.monotonic()
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Self:
         if console.is_terminal:
             self._status.start()
         else:

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from buildsys import vendor
 from buildsys.matrix import BuildRow, select
@@ -23,9 +24,13 @@ EXAMPLE = "python -m buildsys build linux_x86_64-cpu --python 3.12"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("patterns", nargs="*", metavar="IDENTIFIER", help="rows of the matrix, shell-style (default: this machine's CPU wheel)")
+    parser.add_argument(
+        "patterns", nargs="*", metavar="IDENTIFIER", help="rows of the matrix, shell-style (default: this machine's CPU wheel)"
+    )
     parser.add_argument("--toolchain", choices=sorted(toolchains()), default="", help="instead of the row's own")
-    parser.add_argument("--python", action="append", metavar="X.Y", help="prove on this Python; repeatable (default: all of 3.10-3.14 found)")
+    parser.add_argument(
+        "--python", action="append", metavar="X.Y", help="prove on this Python; repeatable (default: all of 3.10-3.14 found)"
+    )
     parser.add_argument("--no-conformance", action="store_true", help="stop after the audit: such a wheel is not proved")
     parser.add_argument("--keep-build-tree", action="store_true", help="keep CMake's build tree, for quick rebuilds of native code")
 
@@ -46,7 +51,7 @@ def host_identifier() -> str:
 def _build(row: BuildRow, args: argparse.Namespace) -> WheelReport:
     stopwatch = Stopwatch()
     # pip and CMake are found beside this interpreter, whether or not its environment was activated.
-    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with stopwatch.stage("vendor"):
         vendor.populate(say=lambda line: print(line, file=sys.stderr, flush=True))
     with stopwatch.stage("compile"):

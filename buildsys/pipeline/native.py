@@ -80,6 +80,5 @@ def _compile(tree: Path, output: Path, flags: dict[str, str], *, log: Path, name
     run_logged(["cmake", "--build", tree], log=log, label=f"{name}: compiling")
     staging = output.with_name(f"{output.name}.part")
     shutil.rmtree(staging, ignore_errors=True)
-    install = ["cmake", "--install", tree, "--prefix", staging, "--component", "runtime"]
-    run_logged(install, log=log, label=f"{name}: installing")
+    run_logged(["cmake", "--install", tree, "--prefix", staging, "--component", "runtime"], log=log, label=f"{name}: installing")
     staging.rename(output)

@@ -58,7 +58,7 @@ def sample(wheel: Path, pythons: Sequence[str] | None) -> str:
     """One line of text that the installed wheel generates, greedily."""
     variables = {"SAMPLE_MODEL": models.environment(required=True)[SAMPLE_MODEL]}
     with installed(wheel, find_interpreters(pythons)[-1], SUITE / "requirements.txt") as environment:
-        command = [environment.python, "-I", "-c", _SAMPLE, SAMPLE_PROMPT]
+        command = [str(environment.python), "-I", "-c", _SAMPLE, SAMPLE_PROMPT]
         result = subprocess.run(command, env=clean_variables(variables), check=False, capture_output=True, text=True)
     if result.returncode or not result.stdout.strip():
         hint = "install the wheel and run `python -m llama_cpp`"

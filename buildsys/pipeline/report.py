@@ -10,11 +10,12 @@ from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 from rich.console import Console
-from rich.table import Table
 
 from buildsys.audit import AuditReport
 from buildsys.conformance import ConformanceResult
 from buildsys.matrix import BuildRow
+
+_NAME_WIDTH = len("Python 3.10.10  ")
 
 
 @dataclass(kw_only=True)
@@ -52,10 +53,8 @@ def print_reports(reports: Sequence[WheelReport]) -> None:
     for report in reports:
         console.print()
         console.rule(report.row.identifier, align="left")
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in _lines(report):
-            table.add_row(name, value)
-        console.print(table)
+            console.print(f"{name:<{_NAME_WIDTH}}{value}", markup=False)
 
 
 def _lines(report: WheelReport) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ def expected_version(row: BuildRow) -> str:
 def package_wheel(row: BuildRow, native: Path) -> Path:
     """Package `native` and the Python files into a not yet repaired wheel; its path is returned."""
     work = _fresh(cache_dir() / "wheels" / row.identifier / "packaged")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", work]
+    command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", work]
     settings = [f"cmake.define.LLAMA_CPP_PREBUILT={native}", f"build-dir={work / 'tree'}"]
     command += [f"--config-settings={setting}" for setting in settings]
     run_logged([*command, ROOT], log=work / "log", label=f"{row.identifier}: packaging")
@@ -36,7 +36,8 @@ def repair_wheel(row: BuildRow, packaged: Path) -> Path:
     where a library from outside would have to come in.
     """
     work = _fresh(cache_dir() / "wheels" / row.identifier / "repaired")
-    command = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "--only-plat", "-z", "9", "--wheel-dir", work, packaged]
+    options = ["--plat", "auto", "--only-plat", "-z", "9", "--wheel-dir", str(work)]
+    command: list[str | Path] = [sys.executable, "-m", "auditwheel", "repair", *options, packaged]
     run_logged(command, log=work / "log", label=f"{row.identifier}: repairing")
     repaired = _only_wheel(work, row)
     DIST.mkdir(exist_ok=True)

@@ -12,7 +12,8 @@ from buildsys.errors import ToolchainError
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
-_ALLOC = 2
+_ALLOC = 2  # SHF_ALLOC
+_NOBITS = 8  # SHT_NOBITS: takes no room in the file
 
 
 def strip_elf(path: Path) -> None:
@@ -31,7 +32,7 @@ def strip_elf(path: Path) -> None:
     table, count, names_index = header[6], header[12], header[13]
     sections = [list(_SECTION.unpack_from(data, table + index * _SECTION.size)) for index in range(count)]
     loaded = 1 + max(index for index, section in enumerate(sections) if section[2] & _ALLOC)
-    end = max(section[4] + (section[5] if section[1] != 8 else 0) for section in sections[:loaded])
+    end = max(section[4] + (section[5] if section[1] != _NOBITS else 0) for section in sections[:loaded])
     if any(not section[2] & _ALLOC for section in sections[1:loaded]) or any(section[4] < end for section in sections[loaded:]):
         raise ToolchainError(f"{path} mixes loaded and other sections: it cannot be stripped in place")
     names = sections[names_index]

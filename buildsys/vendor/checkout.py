@@ -23,7 +23,7 @@ def git(*arguments: str | os.PathLike[str], cwd: Path, timeout: float | None = N
         VendorError: git is missing, or said no; its own last words are the message.
     """
     environment = {key: value for key, value in os.environ.items() if key not in _INHERITED} | _ENVIRONMENT
-    command = ["git", *map(os.fspath, arguments)]
+    command = ["git", *(os.fspath(argument) for argument in arguments)]
     try:
         result = subprocess.run(command, cwd=cwd, env=environment, check=False, capture_output=True, text=True, errors="replace", timeout=timeout)
     except FileNotFoundError as error:

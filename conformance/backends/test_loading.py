@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LOAD_FROM_THREADS = """
     import json, threading
+    import llama_cpp
     barrier, reports, failures = threading.Barrier(8), [], []
     def load():
         barrier.wait()
@@ -31,6 +32,7 @@ LOAD_FROM_THREADS = """
 
 GENERATE = """
     import json, sys
+    import llama_cpp
     try:
         with llama_cpp.Llama(sys.argv[1], n_ctx=64, verbose=False) as llama:
             text = llama.create_completion("Hello", max_tokens=4, temperature=0.0)["choices"][0]["text"]

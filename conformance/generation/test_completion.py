@@ -51,7 +51,7 @@ def test_call_is_a_completion(smollm2: Llama) -> None:
 
 def test_usage_counts(text_model: Llama) -> None:
     prompt_tokens = len(text_model.tokenize(PROMPT.encode(), add_bos=True, special=True))
-    usage = text_model.create_completion(PROMPT, max_tokens=7, ignore_eos=True, **GREEDY)["usage"]
+    usage = text_model.create_completion(PROMPT, max_tokens=7, **GREEDY)["usage"]
     assert usage == {"prompt_tokens": prompt_tokens, "completion_tokens": 7, "total_tokens": prompt_tokens + 7}
 
 
@@ -68,7 +68,7 @@ def test_no_tokens_with_echo_gives_the_prompt(smollm2: Llama) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_max_tokens_is_kept(text_model: Llama, count: int) -> None:
-    completion = text_model.create_completion(PROMPT, max_tokens=count, ignore_eos=True, **GREEDY)
+    completion = text_model.create_completion(PROMPT, max_tokens=count, **GREEDY)
     assert completion["usage"]["completion_tokens"] == count
     assert finish_reason(completion) == "length"
 
@@ -76,7 +76,7 @@ def test_max_tokens_is_kept(text_model: Llama, count: int) -> None:
 @pytest.mark.parametrize("limit", [None, -1])
 def test_without_limit_it_goes_on_to_the_end_of_the_context(limit: int | None) -> None:
     with Llama(str(material.model(material.SYNTH_LLAMA)), n_ctx=64, verbose=False) as llama:
-        completion = llama.create_completion("Hello", max_tokens=limit, ignore_eos=True, **GREEDY)
+        completion = llama.create_completion("Hello", max_tokens=limit, **GREEDY)
         assert finish_reason(completion) == "length"
         # The last token that was sampled need not be evaluated: it may stand one past the context.
         assert llama.n_ctx() <= completion["usage"]["total_tokens"] <= llama.n_ctx() + 1

@@ -13,7 +13,7 @@ NAMES = material.vocabulary_names() or ["ggml-vocab-llama-bpe"]
 
 def cases(name: str) -> list[tuple[bytes, list[int]]]:
     """Pairs of text and expected tokens."""
-    texts = material.vendor_file(f"models/{name}.gguf.inp").read_bytes().split(SEPARATOR)
+    texts = material.vendor_file(f"models/{name}.gguf.inp").read_bytes().split(SEPARATOR)[:-1]
     lines = material.vendor_file(f"models/{name}.gguf.out").read_text().splitlines()
     pairs = [(text, [int(token) for token in line.split()]) for text, line in zip(texts, lines, strict=True)]
     assert len(pairs) > 30

@@ -1,24 +1,27 @@
-"""Static types of what the bindings accept and return for pointers. For type checkers: imported under TYPE_CHECKING only."""
+"""Static types of what the bindings accept and return for pointers. For type checkers: there is nothing here at run time."""
 
 from __future__ import annotations
 
-import ctypes
-from _ctypes import CFuncPtr as Callback
-from _ctypes import _CArgObject, _Pointer
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING
 
-__all__ = ["Address", "Buffer", "Callback", "Pointer", "Reference"]
+if TYPE_CHECKING:
+    import ctypes
+    from _ctypes import CFuncPtr as Callback  # noqa: TC004 - there is no run time
+    from _ctypes import _CArgObject, _Pointer
+    from typing import Any, TypeAlias, TypeVar
 
-_T = TypeVar("_T", bound="ctypes._CData")  # noqa: SLF001 - typeshed has no public name
+    __all__ = ["Address", "Buffer", "Callback", "Pointer", "Reference"]
 
-Pointer: TypeAlias = _Pointer[_T]
-"""A typed pointer as C returns it: false when NULL, indexable otherwise."""
+    _T = TypeVar("_T", bound=ctypes._CData)  # noqa: SLF001 - typeshed has no public name
 
-Reference: TypeAlias = _Pointer[_T] | ctypes.Array[_T] | _CArgObject | None
-"""An argument that points to one or many of a type: a pointer, an array, `byref(…)`, or None for NULL."""
+    Pointer: TypeAlias = _Pointer[_T]
+    """A typed pointer as C returns it: false when NULL, indexable otherwise."""
 
-Buffer: TypeAlias = _Pointer[ctypes.c_char] | ctypes.Array[ctypes.c_char] | ctypes.c_char_p | _CArgObject | bytes | None
-"""A `char *` argument that C writes to."""
+    Reference: TypeAlias = _Pointer[_T] | ctypes.Array[_T] | _CArgObject | None
+    """An argument that points to one or many of a type: a pointer, an array, `byref(…)`, or None for NULL."""
 
-Address: TypeAlias = int | bytes | ctypes.c_void_p | ctypes.Array[Any] | _Pointer[Any] | _CArgObject | None
-"""A `void *` argument."""
+    Buffer: TypeAlias = _Pointer[ctypes.c_char] | ctypes.Array[ctypes.c_char] | ctypes.c_char_p | _CArgObject | bytes | None
+    """A `char *` argument that C writes to."""
+
+    Address: TypeAlias = int | bytes | ctypes.c_void_p | ctypes.Array[Any] | _Pointer[Any] | _CArgObject | None
+    """A `void *` argument."""

@@ -28,7 +28,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
 
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(native, "run_logged", run)
-    monkeypatch.setattr(toolchains, "prepare", lambda name, target: ReadyToolchain(name=name, defines={"A": f"{tmp_path}/cache/x"}, identity=target))
+    monkeypatch.setattr(
+        toolchains, "prepare", lambda name, target: ReadyToolchain(name=name, defines={"A": f"{tmp_path}/cache/x"}, identity=target)
+    )
     return commands
 
 
@@ -54,7 +56,9 @@ def test_another_toolchain_or_flag_or_native_file_is_another_output(compiled: li
 def test_the_place_of_the_cache_does_not_count(compiled: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     name = native.build_native(ROW).folder.name
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(toolchains, "prepare", lambda name, target: ReadyToolchain(name=name, defines={"A": f"{tmp_path}/elsewhere/x"}, identity=target))
+    monkeypatch.setattr(
+        toolchains, "prepare", lambda name, target: ReadyToolchain(name=name, defines={"A": f"{tmp_path}/elsewhere/x"}, identity=target)
+    )
     assert native.build_native(ROW).folder.name == name
 
 

@@ -21,7 +21,9 @@ def elf(path: Path, *, order: tuple[str, ...] = (".text", ".symtab", ".debug_inf
     headers = [struct.pack("<IIQQQQIIQQ", *([0] * 10))]
     for name in order:
         kind, flags = kinds[name]
-        headers.append(struct.pack("<IIQQQQIIQQ", NAMES.index(name.encode() + b"\0"), kind, flags, 0, 64 + len(body), len(contents[name]), 0, 0, 1, 24))
+        headers.append(
+            struct.pack("<IIQQQQIIQQ", NAMES.index(name.encode() + b"\0"), kind, flags, 0, 64 + len(body), len(contents[name]), 0, 0, 1, 24)
+        )
         body += contents[name]
     ident = b"\x7fELF\x02\x01\x01" + b"\0" * 9
     names_index = 1 + order.index(".shstrtab")

@@ -78,7 +78,9 @@ def test_a_checkout_becomes_a_submodule_of_the_project(upstream: Path, tmp_path:
     project.mkdir()
     commit = git(upstream, "rev-parse", "HEAD")
     git(project, "init", "--quiet")
-    (project / ".gitmodules").write_text(f'[submodule "vendor/llama"]\n\tpath = vendor/llama\n\turl = {upstream.as_uri()}\n', encoding="utf-8")
+    (project / ".gitmodules").write_text(
+        f'[submodule "vendor/llama"]\n\tpath = vendor/llama\n\turl = {upstream.as_uri()}\n', encoding="utf-8"
+    )
     git(project, "update-index", "--add", "--cacheinfo", f"160000,{commit},vendor/llama")
     checkout.fetch(project / "vendor" / "llama", upstream.as_uri(), "HEAD", commit)
     checkout.adopt(project / "vendor" / "llama", project)
@@ -120,10 +122,16 @@ def test_when_all_sources_fail_each_is_named_with_its_reason(tmp_path: Path, mon
         raise DownloadError("index.example.org: no route to host")
 
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "llama")
-    monkeypatch.setattr(vendor.sources, "in_order", lambda _pin: iter([
-        sources.Source(description="first place", open=lambda: ((tmp_path / "missing").as_uri(), "HEAD")),
-        sources.Source(description="second place", open=unreachable),
-    ]))
+    monkeypatch.setattr(
+        vendor.sources,
+        "in_order",
+        lambda _pin: iter(
+            [
+                sources.Source(description="first place", open=lambda: ((tmp_path / "missing").as_uri(), "HEAD")),
+                sources.Source(description="second place", open=unreachable),
+            ]
+        ),
+    )
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "cache"))
     with pytest.raises(VendorError) as caught:
         vendor.populate()

@@ -22,6 +22,7 @@ class FakeLlama:
     def __init__(self, monkeypatch):
         self.monkeypatch = monkeypatch
         self.calls = []
+        self.kept = []
         self.decoded = []
         self.code = 0
         self.positions = {}
@@ -53,8 +54,10 @@ class FakeLlama:
     def model(self, **params):
         return Model(self.new(), path="toy.gguf", params=ModelParams(**params))
 
-    def context(self, model=None, **params):
-        return Context(model or self.model(), ContextParams(**params))
+    def context(self, model, **params):
+        made = Context(model, ContextParams(**params))
+        self.kept.append(made)  # else the garbage collector closes it, with a warning, before the test's model
+        return made
 
     # ---- lifetime
 

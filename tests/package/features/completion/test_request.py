@@ -1,0 +1,113 @@
+"""The arguments of a completion: what is accepted, what is refused, and that the caller's objects stay untouched."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from llama_cpp._features.completion.request import CompletionRequest
+from llama_cpp._features.errors import FeatureUnavailableError
+from llama_cpp._features.llama.llama import Llama
+from llama_cpp._features.sampling.arguments import REMOVED, UNAVAILABLE
+
+
+def arguments(**changes: Any) -> dict[str, Any]:
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(Llama.create_completion).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    assert not set(changes) - {"prompt", *defaults}
+    return {"prompt": "text", **defaults, **changes}
+
+
+def request(**changes: Any) -> CompletionRequest:
+    return CompletionRequest.from_arguments(arguments(**changes))
+
+
+def test_defaults() -> None:
+    made = request()
+    assert (made.prompt, made.max_tokens, made.stops, made.echo, made.model) == ("text", 16, (), False, None)
+    assert (made.sampling.temperature, made.sampling.top_k, made.sampling.penalizes) == (0.8, 40, False)
+
+
+@pytest.mark.parametrize(("given", "limit"), [(None, None), (-1, None), (-5, None), (0, 0), (7, 7)])
+def test_max_tokens(given: int | None, limit: int | None) -> None:
+    assert request(max_tokens=given).max_tokens == limit
+
+
+@pytest.mark.parametrize("wrong", ["5", 1.5, True])
+def test_max_tokens_of_the_wrong_kind(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="max_tokens"):
+        request(max_tokens=wrong)
+
+
+@pytest.mark.parametrize(("given", "stops"), [(None, ()), ([], ()), ("x", ("x",)), (["x", ""], ("x", "")), (("a",), ("a",))])
+def test_stop(given: Any, stops: tuple[str, ...]) -> None:
+    assert request(stop=given).stops == stops
+
+
+def test_stop_of_the_wrong_kind() -> None:
+    with pytest.raises(TypeError, match="stop"):
+        request(stop=[1])
+
+
+def test_lists_are_copied() -> None:
+    prompt, stop = [1, 2], ["a"]
+    made = request(prompt=prompt, stop=stop)
+    prompt.append(3)
+    stop.append("b")
+    assert (made.prompt, made.stops) == ((1, 2), ("a",))
+
+
+@pytest.mark.parametrize("wrong", [b"bytes", None, 5, ["a", "b"]])
+def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="prompt"):
+        request(prompt=wrong)
+
+
+ON: dict[str, Any] = {
+    "active_loras": [{"name": "x"}], "adaptive_target": 0.5, "control_vector": object(), "dry_multiplier": 0.8, "dynatemp_range": 0.2,
+    "grammar": object(), "grammar_lazy": True, "ignore_eos": True, "logit_bias": {1: 2.0}, "logits_processor": [len], "logprobs": 0,
+    "mirostat_mode": 2, "reasoning_budget": 10, "reasoning_budget_message": "enough", "reasoning_start_in_prompt": True,
+    "stopping_criteria": [len], "suffix": "end", "top_n_sigma": 1.0, "use_infill": True, "xtc_probability": 0.5,
+}  # fmt: skip
+
+
+def test_the_table_of_unavailable_arguments_is_covered() -> None:
+    assert set(ON) == set(UNAVAILABLE)
+
+
+@pytest.mark.parametrize("name", sorted(ON))
+def test_what_is_not_served_is_refused_by_name(name: str) -> None:
+    with pytest.raises(FeatureUnavailableError, match=name):
+        request(**{name: ON[name]})
+    with pytest.raises(NotImplementedError):
+        request(**{name: ON[name]})
+
+
+@pytest.mark.parametrize(("name", "empty"), [("logit_bias", {}), ("logits_processor", []), ("stopping_criteria", ())])
+def test_empty_collections_ask_for_nothing(name: str, empty: Any) -> None:
+    request(**{name: empty})
+
+
+@pytest.mark.parametrize(("name", "value"), [("tfs_z", 0.9)])
+def test_what_has_no_effect_any_more_warns(name: str, value: Any) -> None:
+    assert name in REMOVED
+    with pytest.warns(UserWarning, match=name):
+        request(**{name: value})
+
+
+def test_both_spellings_of_the_presence_penalty() -> None:
+    assert request(present_penalty=0.5).sampling.presence_penalty == 0.5
+    assert request(presence_penalty=0.5).sampling.presence_penalty == 0.5
+    assert request(present_penalty=0.5, presence_penalty=0.5).sampling.presence_penalty == 0.5
+    with pytest.raises(ValueError, match="presence_penalty"):
+        request(present_penalty=0.5, presence_penalty=0.6)
+
+
+@pytest.mark.parametrize(("given", "seed"), [(None, None), (-1, None), (0xFFFFFFFF, None), (0, 0), (42, 42), (1 << 32, 0)])
+def test_seeds(given: int | None, seed: int | None) -> None:
+    assert request(seed=given).sampling.seed == seed
