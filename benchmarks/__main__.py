@@ -36,14 +36,10 @@ def build_parser() -> argparse.ArgumentParser:
     subject = parser.add_mutually_exclusive_group()
     subject.add_argument("--wheel", type=Path, metavar="FILE", help="the wheel to measure (default: the newest in dist/)")
     subject.add_argument("--libraries", type=Path, metavar="DIR", help="measure the working tree on these libraries instead of a wheel")
-    parser.add_argument(
-        "--python", default="", metavar="X.Y", help="version or path of the Python for all contestants (default: this one's version)"
-    )
+    parser.add_argument("--python", default="", metavar="X.Y", help="the Python of all contestants (default: this one's version)")
     parser.add_argument("--rounds", type=_positive, default=7, metavar="N", help="repetitions of each contestant (default: 7)")
     parser.add_argument("--tokens", type=_positive, default=256, metavar="N", help="length of a completion (default: 256)")
-    parser.add_argument(
-        "--threads", type=_positive, metavar="N", help="threads of package and bare loop (default: the package's own choice)"
-    )
+    parser.add_argument("--threads", type=_positive, metavar="N", help="for package and bare loop (default: the package's choice)")
     parser.add_argument("--no-peer", action="store_true", help="leave the published peer out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
     return parser

@@ -62,9 +62,9 @@ class Arena:
         """The file of a model of the catalogue."""
         return models.resolve([name])[name]
 
-    def ready(self, model: Path, *, n_ctx: int | None = None) -> Readied:
+    def ready(self, model: Path, *, n_ctx: int | None = None, threads: int | None = None) -> Readied:
         """Have `model` loaded by everybody: ours first, whose context size and threads the bare loop takes over."""
-        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=self.threads)
+        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=threads or self.threads)
         made = self._prepare("package", self.ours, ours)
         bare = dataclasses.replace(ours, n_ctx=made.n_ctx, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
         self._prepare("bare loop", self.bare, bare)
@@ -98,11 +98,11 @@ class Arena:
         if self.peer is None:
             return
         own = dataclasses.replace(task, setup=readied.peer)
-        name = f"llama-cpp-python {self.seen['peer'].version}{label}, its defaults (threads: {readied.peer_threads})"
-        yield Entry(contestant=self.peer, task=own, label=name)
+        name = f"llama-cpp-python {self.seen['peer'].version}{label}, its defaults"
+        yield Entry(contestant=self.peer, task=own, label=f"{name} (threads: {readied.peer_threads})")
         if readied.peer_threads != readied.threads:
             alike = dataclasses.replace(task, setup=readied.peer_alike)
-            yield Entry(contestant=self.peer, task=alike, label=f"the same, threads: {readied.threads}")
+            yield Entry(contestant=self.peer, task=alike, label=f"{name} but threads: {readied.threads}")
 
     def contest(self, title: str, entries: Mapping[str, Entry], *, rounds: int | None = None) -> Contest:
         """Warm everybody up, then take repetitions in turn."""
@@ -161,7 +161,16 @@ class Contest:
             f"{self.entries[key].label}: the model wished to end after {last.tokens // self.entries[key].task.calls} tokens"
             for key in keys
             if (last := self.series[key].readings[-1]).ended
-        )
+        ) + self._differing_text(*keys)
+
+    def _differing_text(self, *keys: str) -> tuple[str, ...]:
+        """Ours and the bare loop, with the same sampling, must write the same; the peer never promised that."""
+        texts: dict[tuple[int, str, int], set[str]] = {}
+        for key in keys:
+            task, text = self.entries[key].task, self.series[key].readings[-1].text.strip()
+            if "peer" not in key and text:
+                texts.setdefault((task.tokens, task.sampling, task.seed), set()).add(text)
+        return ("create_completion wrote other text than the bare loop",) if any(len(each) > 1 for each in texts.values()) else ()
 
 
 def _turn(entry: Entry) -> Callable[[], Reading]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ENTER = "import sys; sys.path[:0] = {first!r}; sys.path.append({root!r}); from benchmarks.workers.{module} import main; main()"
 _TAIL = 5
+_FAREWELL = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,40 +78,36 @@ class Contestant:
 
     def close(self) -> None:
         """End the process by closing its pipe."""
-        process, self._process = self._process, None
-        if process is not None:
-            assert process.stdin is not None  # noqa: S101 - it was started with a pipe
-            process.stdin.close()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+        self._end()
         self._stderr.close()
         self._folder.cleanup()
 
     def _ask(self, do: str, details: Mapping[str, Any]) -> dict[str, Any]:
         process = self._running()
-        assert process.stdin is not None  # noqa: S101 - it was started with pipes
-        assert process.stdout is not None  # noqa: S101
-        timer = threading.Timer(self._patience, process.kill)
-        timer.start()
+        watchdog = threading.Timer(self._patience, process.kill)
+        watchdog.start()
         try:
-            process.stdin.write(json.dumps({"do": do, "details": details}) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+            line = _exchange(process, json.dumps({"do": do, "details": details}) + "\n")
         finally:
-            timer.cancel()
+            watchdog.cancel()
         if not line:
-            raise MeasurementError(f"the process of {self.name} ended with {process.wait()}: {self._last_words()}")
+            code = self._end()  # the next request starts a new process
+            raise MeasurementError(f"the process of {self.name} ended with {code}: {self._last_words()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise MeasurementError(f"{self.name}: {answer['error']}")
         return answer
+
+    def _end(self) -> int:
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        try:
+            process.communicate(timeout=_FAREWELL)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        return process.returncode
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
@@ -130,3 +127,15 @@ class Contestant:
         self._stderr.seek(0)
         lines: Sequence[str] = self._stderr.read().decode(errors="replace").split("\n")
         return " / ".join([line.strip() for line in lines if line.strip()][-_TAIL:]) or "it said nothing"
+
+
+def _exchange(process: subprocess.Popen[str], request: str) -> str:
+    """One line there and one back; empty when the process is gone."""
+    assert process.stdin is not None  # noqa: S101 - it was started with pipes
+    assert process.stdout is not None  # noqa: S101
+    try:
+        process.stdin.write(request)
+        process.stdin.flush()
+        return process.stdout.readline()
+    except BrokenPipeError:
+        return ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from llama_cpp import Llama
 from rig import material, native_state
+
+from llama_cpp import Llama
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

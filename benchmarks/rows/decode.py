@@ -25,9 +25,11 @@ def greedy(arena: Arena) -> list[Line]:
         **_peers(arena, readied, task, ""),
     }
     contest = arena.contest("greedy", entries)
-    lines = [contest.compare("ours", "bare", at_least(0.98)), contest.compare("ours", "alone", at_least(0.93))]
-    lines[0] = dataclasses.replace(lines[0], notes=(*lines[0].notes, *_differing_text(contest)))
-    return [*lines, *_against_peer(arena, contest, "ours", "peer")]
+    return [
+        contest.compare("ours", "bare", at_least(0.98)),
+        contest.compare("ours", "alone", at_least(0.93)),
+        *_against_peer(arena, contest, "ours", "peer"),
+    ]
 
 
 def default_chain(arena: Arena) -> list[Line]:
@@ -63,10 +65,3 @@ def _against_peer(arena: Arena, contest: Contest, key: str, prefix: str) -> list
         label = contest.entries[key].label
         return [Line(row=contest.row, measured=label, against="llama-cpp-python", target=target, failure=arena.peer_failure)]
     return [contest.compare(key, other, target) for other in contest.entries if other.rstrip("0123456789") == f"{prefix} "]
-
-
-def _differing_text(contest: Contest) -> list[str]:
-    if contest.failure("ours", "bare"):
-        return []
-    ours, bare = (contest.series[key].readings[-1].text.strip() for key in ("ours", "bare"))
-    return [] if ours == bare else ["create_completion wrote other text than the bare loop"]

@@ -14,37 +14,37 @@ from benchmarks.statistics import Figure, figure
 
 SHORT, LONG = 250, 4000
 CONTEXT = 4352
+FEW = 3
 SYNTHETIC_MODEL = "synthetic-llama"
 MICRO = 1e6
 FLAT = at_most(1.2)
 
 
 def synthetic(arena: Arena) -> list[Line]:
-    """On a tiny model, where the share is most of the time; the peer's share beside it, without a target."""
-    return _grow(arena, "growth", SYNTHETIC_MODEL, rounds=arena.rounds, calls=LONG // SHORT, with_peer=True)
+    """On a tiny model, where the share is most of the time; the peer's share beside it, in fewer rounds and without a target.
+
+    One thread: waiting for other threads would only add noise.
+    """
+    readied = arena.ready(arena.model(SYNTHETIC_MODEL), n_ctx=CONTEXT, threads=1)
+    bare = _entries(arena.bare, "bare", "bare loop", readied.bare, calls=LONG // SHORT)
+    ours = _entries(arena.ours, "ours", "create_completion", readied.ours, calls=LONG // SHORT)
+    lines = [_line(arena.contest("growth", {**bare, **ours}), "ours")]
+    if arena.peer is not None:
+        peer = _entries(arena.peer, "peer", "llama-cpp-python", readied.peer_alike, calls=1)
+        lines.append(_line(arena.contest("growth", {**bare, **peer}, rounds=min(arena.rounds, FEW)), "peer"))
+    return lines
 
 
 def text_model(arena: Arena) -> list[Line]:
     """On the text model, where the share is a small part of the time and noise may hide it."""
-    return _grow(arena, "growth-text", TEXT_MODEL, rounds=min(arena.rounds, 3), calls=1, with_peer=False)
+    readied = arena.ready(arena.model(TEXT_MODEL), n_ctx=CONTEXT)
+    bare = _entries(arena.bare, "bare", "bare loop", readied.bare, calls=1)
+    ours = _entries(arena.ours, "ours", "create_completion", readied.ours, calls=1)
+    return [_line(arena.contest("growth-text", {**bare, **ours}, rounds=min(arena.rounds, FEW)), "ours")]
 
 
-def _grow(arena: Arena, row: str, model: str, *, rounds: int, calls: int, with_peer: bool) -> list[Line]:
-    readied = arena.ready(arena.model(model), n_ctx=CONTEXT)
-    entries = {
-        **_entries(arena.bare, "bare", "bare loop", readied.bare, calls),
-        **_entries(arena.ours, "ours", "create_completion", readied.ours, calls),
-    }
-    contenders = ["ours"]
-    if with_peer and arena.peer is not None:
-        entries |= _entries(arena.peer, "peer", "llama-cpp-python", readied.peer_alike, calls)
-        contenders.append("peer")
-    contest = arena.contest(row, entries, rounds=rounds)
-    return [_line(contest, who) for who in contenders]
-
-
-def _entries(contestant: Contestant, who: str, name: str, setup: Setup, calls: int) -> dict[str, Entry]:
-    """Both lengths; the short one is repeated within a repetition, so that both take about as long."""
+def _entries(contestant: Contestant, who: str, name: str, setup: Setup, *, calls: int) -> dict[str, Entry]:
+    """Both lengths; the short one takes several calls in a repetition, so that both last about as long."""
     task = Task(setup=setup, prompt=PROMPT, tokens=LONG, sampling=GREEDY)
     short = dataclasses.replace(task, tokens=SHORT, calls=calls)
     return {

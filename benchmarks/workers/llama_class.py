@@ -32,9 +32,8 @@ class LlamaClass:
         """Time whole calls; the context is emptied before each, outside the measured time."""
         llama = self._loaded[task.setup]
         run = _streamed if task.stream else _plain
-        options: dict[str, Any] = {"max_tokens": task.tokens, "seed": task.seed}
-        if task.sampling == GREEDY:
-            options["temperature"] = 0.0
+        choice: dict[str, Any] = {"temperature": 0.0} if task.sampling == GREEDY else {"seed": task.seed}
+        options = {"max_tokens": task.tokens, **choice}
         seconds, text, reason = 0.0, "", ""
         for _ in range(task.calls):
             llama.reset()

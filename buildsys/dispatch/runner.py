@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 PROBE = Path(__file__).with_name("probe.py")
 MODEL = "smollm2-135m-instruct"
-PROMPT = "The capital of France is"
+# The model is sure of each token of its answer, so that rounding, which differs between variants, changes no text.
+PROMPT = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
 N_TOKENS = 8
 TIMEOUT = 900
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import llama_cpp
 import pytest
 from rig import child, installation, material
+
+import llama_cpp
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,10 @@ import copy
 from typing import ClassVar
 
 import pytest
-from llama_cpp import Llama
 from rig import material
 from rig.generation import GREEDY, PROMPT, finish_reason, joined, text
+
+from llama_cpp import Llama
 
 
 def test_smollm2_knows_the_capital_of_france(smollm2: Llama) -> None:

@@ -171,10 +171,10 @@ def test_planted_libraries_are_not_opened(tmp_path: Path) -> None:
 
 @linux_only
 def test_trace_shows_a_planted_library_that_is_opened(tmp_path: Path) -> None:
-    """The check above can fail: what is opened and closed again is in the trace."""
+    """The check above can fail: what is opened from there is in the trace."""
     plant(tmp_path / "here")
     done = child.run(
-        "import ctypes, _ctypes; _ctypes.dlclose(ctypes.CDLL('./libggml-base.so')._handle)",
+        "import ctypes; ctypes.CDLL('./libggml-base.so')",
         cwd=tmp_path / "here",
         env={"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(tmp_path / "trace")},
     )

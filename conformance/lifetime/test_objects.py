@@ -6,9 +6,10 @@ import gc
 import warnings
 
 import pytest
-from llama_cpp import Llama
 from rig import material, native_state
 from rig.generation import GREEDY
+
+from llama_cpp import Llama
 
 
 def opened() -> Llama:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 
-import llama_cpp.llama_cpp as module
 import pytest
-from llama_cpp._native import abi
 from rig import installation
+
+import llama_cpp.llama_cpp as module
+from llama_cpp._native import abi
 
 
 def test_every_record_matches_what_the_compiler_said() -> None:

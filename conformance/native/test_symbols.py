@@ -6,10 +6,11 @@ import ctypes
 import enum
 import re
 
-import llama_cpp.llama_cpp as module
-import llama_cpp.mtmd_cpp as multimodal
 import pytest
 from rig import installation, material
+
+import llama_cpp.llama_cpp as module
+import llama_cpp.mtmd_cpp as multimodal
 
 COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 HEADERS = {

@@ -8,6 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PROMPT = "Once upon a time, in a small village by the sea,"
+# Prompts after which SmolLM2's likeliest token leads by more than 1.5 at each of the next 16 steps.
+CERTAIN_PROMPTS = (
+    "1, 2, 3, 4, 5, 6, 7,",
+    "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n",
+)
 GREEDY = {"temperature": 0.0}
 
 

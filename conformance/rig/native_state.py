@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 
-from llama_cpp._engine import handle
 from typing_extensions import Self
+
+from llama_cpp._engine import handle
 
 LOGGER_NAME = "llama-cpp-python"
 

@@ -9,9 +9,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import llama_cpp
 import pytest
 from rig import installation, material
+
+import llama_cpp
 
 X86_VARIANTS = {
     "x64", "sse42", "sandybridge", "ivybridge", "piledriver", "haswell", "skylakex", "cannonlake", "cascadelake",

@@ -1,23 +1,23 @@
-"""Native grammar samplers: creating them from GBNF text, and asking whether a token is allowed.
+"""Grammars beside a sampler chain: which tokens a GBNF text allows now, and when a lazy grammar wakes up.
 
-Native code ends the process when a grammar is offered a token that it does not allow, so that is asked first.
-JSON Schema conversion and the choice of triggers belong to the grammar feature.
+Native code ends the process when a grammar is offered a token that it does not allow, or a trigger pattern that its
+regex library refuses. So every token is asked about first, and triggers are watched for here: llama.cpp's own lazy
+samplers are not used. Converting JSON Schema and choosing triggers belong to the grammar feature.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Protocol
 
 from llama_cpp._native.bindings import llama
-from llama_cpp._native.bindings.llama import llama_sampler_p, llama_vocab_p
 
 from .candidates import Candidates
 from .errors import GrammarError
 from .handle import Handle
 from .returns import log_mark, require_pointer
-from .trigger_pattern import check_trigger_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,61 +27,53 @@ if TYPE_CHECKING:
 GRAMMAR_ROOT = "root"
 
 
-def init_grammar(vocab: llama_vocab_p, text: str, root: str = GRAMMAR_ROOT) -> llama_sampler_p:
-    """A new native sampler that belongs to the caller. `GrammarError` quotes the parser's log lines."""
-    mark = log_mark()
-    sampler = llama.llama_sampler_init_grammar(vocab, _text(text, "grammar"), _text(root, "root rule"))
-    return require_pointer(sampler, GrammarError, f"the grammar could not be parsed, or has no rule {root!r}", mark)
+class TokenFilter(Protocol):
+    """What decides, token by token, what may come next."""
+
+    def allows(self, token: int) -> bool:
+        """Whether `accept` would take the token now."""
+
+    def accept(self, token: int) -> None:
+        """Advance over a token; `GrammarError`, and nothing changed, when it is not allowed."""
+
+    def apply(self, candidates: Candidates) -> None:
+        """Set the logits of candidates that are not allowed to -inf."""
+
+    def reset(self) -> None:
+        """Back to the start."""
+
+    def clone(self) -> TokenFilter:
+        """An independent copy in the same state."""
+
+    @property
+    def handle(self) -> Handle[llama.llama_sampler_p]:
+        """The native object behind it."""
 
 
-def init_lazy_grammar(vocab: llama_vocab_p, text: str, root: str, patterns: Sequence[str], tokens: Sequence[int]) -> llama_sampler_p:
-    """The same, asleep until a trigger token or pattern is met. `tokens` must be valid ids."""
-    if not patterns and not tokens:
-        raise GrammarError("a lazy grammar needs trigger patterns or trigger tokens")
-    regexes = [check_trigger_pattern(pattern).encode() for pattern in patterns]
-    pattern_array = (ctypes.c_char_p * len(regexes))(*regexes)
-    token_array = (ctypes.c_int32 * len(tokens))(*tokens)
-    mark = log_mark()
-    sampler = llama.llama_sampler_init_grammar_lazy_patterns(
-        vocab, _text(text, "grammar"), _text(root, "root rule"), pattern_array, len(regexes), token_array, len(tokens)
-    )
-    return require_pointer(sampler, GrammarError, f"the grammar could not be parsed, or has no rule {root!r}", mark)
+class GrammarSampler(Handle[llama.llama_sampler_p]):
+    """An owned native grammar. `text` is GBNF; `GrammarError` quotes the parser's log lines."""
 
+    def __init__(self, vocab: Vocab, text: str, *, root: str = GRAMMAR_ROOT) -> None:
+        mark = log_mark()
+        pointer = llama.llama_sampler_init_grammar(vocab.pointer, _text(text, "grammar"), _text(root, "root rule"))
+        message = f"the grammar could not be parsed, or has no rule {root!r}"
+        self._take(vocab, require_pointer(pointer, GrammarError, message, mark))
 
-def allows(grammar: llama_sampler_p | None, token: int) -> bool:
-    """Whether a native grammar sampler lets `token` pass in its present state."""
-    if grammar is None:
-        return True
-    candidates = Candidates(1)
-    candidates.fill_tokens([token], 0.0)
-    llama.llama_sampler_apply(grammar, ctypes.byref(candidates.struct))
-    return bool(candidates.data["logit"][0] != -math.inf)
-
-
-class GrammarSampler(Handle[llama_sampler_p]):
-    """An owned grammar outside any chain: sample first, ask whether the token is allowed, and only then mask."""
-
-    def __init__(
-        self,
-        vocab: Vocab,
-        text: str,
-        *,
-        root: str = GRAMMAR_ROOT,
-        patterns: Sequence[str] = (),
-        tokens: Sequence[int] = (),
-    ) -> None:
-        """With `patterns` or `tokens` the grammar is lazy."""
-        self._vocab = vocab
-        if patterns or tokens:
-            checked = [vocab.check(token) for token in tokens]
-            pointer = init_lazy_grammar(vocab.pointer, text, root, patterns, checked)
-        else:
-            pointer = init_grammar(vocab.pointer, text, root)
+    def _take(self, vocab: Vocab, pointer: llama.llama_sampler_p) -> None:
+        self.vocab = vocab
+        self._one = Candidates(1)
         self._own(pointer, llama.llama_sampler_free, parent=vocab.model)
+
+    @property
+    def handle(self) -> Handle[llama.llama_sampler_p]:
+        """Itself."""
+        return self
 
     def allows(self, token: int) -> bool:
         """Whether the grammar lets the token pass now."""
-        return allows(self.pointer, self._vocab.check(token))
+        self._one.fill_tokens([self.vocab.check(token)], 0.0)
+        llama.llama_sampler_apply(self.pointer, ctypes.byref(self._one.struct))
+        return bool(self._one.data["logit"][0] != -math.inf)
 
     def accept(self, token: int) -> None:
         """Advance over a token; `GrammarError` when it is not allowed here."""
@@ -90,7 +82,7 @@ class GrammarSampler(Handle[llama_sampler_p]):
         llama.llama_sampler_accept(self.pointer, token)
 
     def apply(self, candidates: Candidates) -> None:
-        """Set the logits of all candidates that are not allowed to -inf."""
+        """Set the logits of candidates that are not allowed to -inf."""
         if candidates.size:
             llama.llama_sampler_apply(self.pointer, ctypes.byref(candidates.struct))
 
@@ -101,11 +93,151 @@ class GrammarSampler(Handle[llama_sampler_p]):
     def clone(self) -> GrammarSampler:
         """An independent copy in the same state."""
         copy = GrammarSampler.__new__(GrammarSampler)
-        copy._vocab = self._vocab  # noqa: SLF001 - its own class
         pointer = llama.llama_sampler_clone(self.pointer)
         pointer = require_pointer(pointer, GrammarError, "the grammar could not be copied", log_mark())
-        copy._own(pointer, llama.llama_sampler_free, parent=self._vocab.model)  # noqa: SLF001
+        copy._take(self.vocab, pointer)  # noqa: SLF001 - its own class
         return copy
+
+
+class LazyGrammar:
+    """A grammar that allows everything until a trigger is met, and from then on what its GBNF text allows.
+
+    A trigger token wakes it and is its first token. A pattern (Python `re` syntax) is searched in the text so far,
+    control tokens included; `^…$` has to match it all. The grammar then begins with the text of the first group
+    that matched something, or else of the whole match.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        text: str,
+        *,
+        root: str = GRAMMAR_ROOT,
+        patterns: Sequence[str] = (),
+        tokens: Sequence[int] = (),
+    ) -> None:
+        if not patterns and not tokens:
+            raise GrammarError("a lazy grammar needs trigger patterns or trigger tokens")
+        self._tokens = frozenset(vocab.check(token) for token in tokens)
+        self._patterns = [_Pattern(pattern) for pattern in patterns]
+        self._grammar = GrammarSampler(vocab, text, root=root)
+        self._past: list[int] = []
+        self._text = b""
+        self.awake = False
+
+    @property
+    def handle(self) -> Handle[llama.llama_sampler_p]:
+        """The grammar that is waiting."""
+        return self._grammar
+
+    def allows(self, token: int) -> bool:
+        """Whether `accept` would take the token; asleep, only a trigger whose text does not fit is refused."""
+        if self.awake:
+            return self._grammar.allows(token)
+        begun = self._triggered(token)
+        if begun is None:
+            return True
+        with self._grammar.clone() as trial:
+            return _follow(trial, begun)
+
+    def accept(self, token: int) -> None:
+        """Advance over a token; `GrammarError` when it is not allowed."""
+        if self.awake:
+            self._grammar.accept(token)
+            return
+        begun = self._triggered(token)
+        if begun is None:
+            self._past.append(token)
+            self._text += self._piece(token)
+            return
+        if not self.allows(token):
+            raise GrammarError(f"token {token} completes a trigger, but the grammar does not allow the text that it begins with")
+        _follow(self._grammar, begun)
+        self._past, self._text, self.awake = [], b"", True
+
+    def _triggered(self, token: int) -> list[int] | None:
+        """The tokens that the grammar begins with if `token` comes next; None when that wakes nothing."""
+        if token in self._tokens:
+            return [token]
+        text = self._text + self._piece(token)
+        for pattern in self._patterns:
+            start = pattern.find(text)
+            if start is not None:
+                return self._tokens_from(text, start, token)
+        return None
+
+    def _tokens_from(self, text: bytes, start: int, token: int) -> list[int]:
+        """The latest tokens that spell `text[start:]`, the first of them cut where the match begins inside it."""
+        begun: list[int] = []
+        at = len(text)
+        for each in (token, *reversed(self._past)):
+            if at <= start:
+                break
+            at -= len(self._piece(each))
+            begun.insert(0, each)
+        if at < start:
+            cut = self._piece(begun[0])[start - at :]
+            begun[:1] = spell(self._grammar.vocab, cut)
+        return begun
+
+    def _piece(self, token: int) -> bytes:
+        return self._grammar.vocab.piece(token, special=True)
+
+    def apply(self, candidates: Candidates) -> None:
+        """Set the logits of candidates that are not allowed to -inf; asleep, do nothing."""
+        if self.awake:
+            self._grammar.apply(candidates)
+
+    def reset(self) -> None:
+        """Asleep again, at the start."""
+        self._grammar.reset()
+        self._past, self._text, self.awake = [], b"", False
+
+    def clone(self) -> LazyGrammar:
+        """An independent copy in the same state."""
+        copy = LazyGrammar.__new__(LazyGrammar)
+        copy.__dict__.update(self.__dict__)
+        copy._grammar = self._grammar.clone()  # noqa: SLF001 - its own class
+        copy._past = list(self._past)  # noqa: SLF001
+        return copy
+
+
+class _Pattern:
+    """A trigger pattern and where in a text it makes a grammar begin."""
+
+    def __init__(self, pattern: str) -> None:
+        try:
+            compiled = re.compile(pattern.encode())
+        except re.error as error:
+            raise GrammarError(f"trigger pattern {pattern!r} is no valid regular expression: {error}") from error
+        self._match = compiled.fullmatch if pattern.startswith("^") and pattern.endswith("$") else compiled.search
+
+    def find(self, text: bytes) -> int | None:
+        found = self._match(text)
+        if found is None:
+            return None
+        filled = (number for number in range(1, found.re.groups + 1) if found[number])
+        return found.start(next(filled, 0))
+
+
+def spell(vocab: Vocab, text: bytes) -> list[int]:
+    """Tokens whose pieces are exactly `text`. `GrammarError` when the vocabulary has none."""
+    for lead in (b"", b"\n"):  # behind a line feed no vocabulary adds a space of its own
+        tokens = vocab.tokenize(lead + text, add_special=False)
+        pieces = [vocab.piece(token, special=True) for token in tokens]
+        for begin in range(len(tokens) + 1):
+            if b"".join(pieces[begin:]) == text:
+                return tokens[begin:]
+    raise GrammarError(f"a trigger begins inside a token, at {text!r}, which this vocabulary cannot spell")
+
+
+def _follow(grammar: GrammarSampler, tokens: Sequence[int]) -> bool:
+    """Advance over tokens as far as they are allowed; whether all of them were."""
+    for token in tokens:
+        if not grammar.allows(token):
+            return False
+        grammar.accept(token)
+    return True
 
 
 def _text(text: str, what: str) -> bytes:

@@ -99,9 +99,10 @@ class Handle(Generic[P]):
         self._owned().adopt_by(parent._owned())
         self._parent = parent
 
-    def _keep(self, *objects: object) -> None:
-        """Keep `objects` alive until the pointer is freed."""
-        self._owned().keep.extend(objects)
+    def _adopt(self, child: Handle[Any]) -> None:
+        """Close `child` before this object from now on. Whoever calls keeps it: a reference back would be a cycle."""
+        child._owned().adopt_by(self._owned())
+        child._parent = None
 
     def _owned(self) -> _Ownership[P]:
         ownership = self._ownership

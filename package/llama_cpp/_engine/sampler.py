@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typing_extensions import Self
@@ -16,7 +15,7 @@ from llama_cpp._native.bindings import llama
 
 from .candidates import Candidates
 from .errors import GrammarError, InvalidArgumentError, SamplerChainError, SamplerError, TokenRangeError
-from .grammar import GRAMMAR_ROOT, allows, init_grammar, init_lazy_grammar
+from .grammar import GRAMMAR_ROOT, GrammarSampler, LazyGrammar, TokenFilter
 from .handle import Handle
 from .returns import log_mark, require_pointer
 
@@ -30,29 +29,21 @@ if TYPE_CHECKING:
 _UINT32 = 0xFFFFFFFF
 
 
-@dataclass
-class _Shape:
-    """What a chain is known to contain; a clone shares the description, not the samplers."""
-
-    count: int = 0
-    selects: bool = False
-    grammars: tuple[int, ...] = ()
-
-
 class SamplerChain(Handle[llama.llama_sampler_p]):
     """An owned chain of samplers, which owns its members. Each `add_` returns the chain itself.
 
     A sampler that selects a token (greedy, dist, mirostat, adaptive-p) ends the chain. Samplers that use a
-    vocabulary tie the chain to that model.
+    vocabulary tie the chain to that model. Grammars stand beside the chain, and are asked about each token.
     """
 
     def __init__(self, *, no_perf: bool = True) -> None:
         params = llama.llama_sampler_chain_default_params()
         params.no_perf = no_perf
-        self._init(llama.llama_sampler_chain_init(params), _Shape())
+        self._init(llama.llama_sampler_chain_init(params), selects=False)
 
-    def _init(self, pointer: llama.llama_sampler_p | None, shape: _Shape) -> None:
-        self._shape = shape
+    def _init(self, pointer: llama.llama_sampler_p | None, *, selects: bool) -> None:
+        self._selects = selects
+        self._filters: list[TokenFilter] = []
         self._candidates: Candidates | None = None
         self._models: list[Model] = []
         pointer = require_pointer(pointer, SamplerError, "the sampler chain could not be created", log_mark())
@@ -63,12 +54,11 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
     def _add(self, sampler: llama.llama_sampler_p | None, *, selects: bool = False) -> Self:
         chain = self.pointer
         sampler = require_pointer(sampler, SamplerError, "a sampler could not be created", log_mark())
-        if self._shape.selects:
+        if self._selects:
             llama.llama_sampler_free(sampler)
             raise SamplerChainError("the chain already ends with a sampler that selects a token; nothing can follow it")
         llama.llama_sampler_chain_add(chain, sampler)
-        self._shape.count += 1
-        self._shape.selects = selects
+        self._selects = selects
         return self
 
     def _tie(self, vocab: Vocab) -> llama.llama_vocab_p:
@@ -167,8 +157,9 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
         return self._add(llama.llama_sampler_init_infill(self._tie(vocab)))
 
     def add_grammar(self, vocab: Vocab, text: str, *, root: str = GRAMMAR_ROOT) -> Self:
-        """Forbid what a GBNF grammar does not allow. Belongs at the start of the chain."""
-        return self._add_grammar(init_grammar(self._tie(vocab), text, root))
+        """Forbid what a GBNF grammar does not allow. It works before all samplers, whenever it is added."""
+        self._tie(vocab)
+        return self._add_filter(GrammarSampler(vocab, text, root=root))
 
     def add_grammar_lazy(
         self,
@@ -179,13 +170,13 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
         patterns: Sequence[str] = (),
         tokens: Sequence[int] = (),
     ) -> Self:
-        """The same, asleep until a token of `tokens` is sampled or one of the regex `patterns` matches the output."""
-        checked = [vocab.check(token) for token in tokens]
-        return self._add_grammar(init_lazy_grammar(self._tie(vocab), text, root, patterns, checked))
+        """The same, asleep until a token of `tokens` is accepted or one of the regex `patterns` matches the output."""
+        self._tie(vocab)
+        return self._add_filter(LazyGrammar(vocab, text, root=root, patterns=patterns, tokens=tokens))
 
-    def _add_grammar(self, sampler: llama.llama_sampler_p) -> Self:
-        self._add(sampler)
-        self._shape.grammars += (self._shape.count - 1,)
+    def _add_filter(self, made: TokenFilter) -> Self:
+        self._adopt(made.handle)
+        self._filters.append(made)
         return self
 
     # ---- running ----------------------------------------------------------------------------------------------
@@ -197,25 +188,39 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
         `GrammarError` when the grammar allows none of the tokens that the other samplers left.
         """
         pointer = self.pointer
-        if not self._shape.selects:
+        if not self._selects:
             raise SamplerChainError("no sampler of this chain selects a token; end it with add_dist or add_greedy")
         context.check_output(index)
-        if self._shape.grammars:
-            return self._sample_checked(context, index)
+        if self._filters:
+            return self._sample_filtered(context, index)
         return int(llama.llama_sampler_sample(pointer, context.pointer, index))
 
-    def _sample_checked(self, context: Context, index: int) -> int:
+    def _sample_filtered(self, context: Context, index: int) -> int:
+        """Sample first and ask about the one token; mask the whole vocabulary only when it is refused."""
         candidates = self._candidates
         if candidates is None or candidates.capacity < context.n_vocab:
             candidates = self._candidates = Candidates(context.n_vocab)
         candidates.fill(context.logits(index))
         self.apply(candidates)
-        selected = candidates.selected
-        if selected < 0 or candidates.data["logit"][selected] == -math.inf:
-            raise GrammarError("the grammar allows none of the tokens that are left; put it before other samplers")
         token = candidates.selected_token
-        llama.llama_sampler_accept(self.pointer, token)
+        if not self._allows(token):
+            candidates.fill(context.logits(index))
+            for each in self._filters:
+                each.apply(candidates)
+            self.apply(candidates)
+            token = candidates.selected_token
+            if not self._allows(token):
+                raise GrammarError("the grammar allows none of the tokens that the samplers left")
+        self._accept(token)
         return token
+
+    def _allows(self, token: int) -> bool:
+        return token >= 0 and all(each.allows(token) for each in self._filters)
+
+    def _accept(self, token: int) -> None:
+        for each in self._filters:
+            each.accept(token)
+        llama.llama_sampler_accept(self.pointer, token)
 
     def apply(self, candidates: Candidates) -> None:
         """Run the chain over candidates, in place, accepting nothing."""
@@ -225,32 +230,33 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
 
     def accept(self, token: int) -> None:
         """Tell the chain that a token was chosen. `GrammarError` when a grammar in it does not allow that."""
-        pointer = self.pointer
-        if token < 0 or (self._models and token >= self._vocab_size()):
+        if token < 0 or (self._models and token >= self._models[0].vocab.n_tokens):
             raise TokenRangeError(f"token {token} is out of range")
-        for index in self._shape.grammars:
-            if not allows(llama.llama_sampler_chain_get(pointer, index), token):
-                raise GrammarError(f"the grammar does not allow token {token} here")
-        llama.llama_sampler_accept(pointer, token)
+        if not self._allows(token):
+            raise GrammarError(f"the grammar does not allow token {token} here")
+        self._accept(token)
 
     def reset(self) -> None:
         """Forget accepted tokens; random generators start again from their seeds."""
         llama.llama_sampler_reset(self.pointer)
+        for each in self._filters:
+            each.reset()
 
     def clone(self) -> SamplerChain:
         """An independent copy with the same state."""
         copy = SamplerChain.__new__(SamplerChain)
-        shape = _Shape(self._shape.count, self._shape.selects, self._shape.grammars)
-        copy._init(llama.llama_sampler_clone(self.pointer), shape)  # noqa: SLF001 - its own class
+        copy._init(llama.llama_sampler_clone(self.pointer), selects=self._selects)  # noqa: SLF001 - its own class
         for model in self._models:
             copy._attach(model)  # noqa: SLF001
             copy._models.append(model)  # noqa: SLF001
+        for each in self._filters:
+            copy._add_filter(each.clone())  # noqa: SLF001
         return copy
 
     @property
     def selects(self) -> bool:
         """Whether the chain can select a token."""
-        return self._shape.selects
+        return self._selects
 
     @property
     def seed(self) -> int:
@@ -259,16 +265,13 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
 
     @property
     def names(self) -> list[str]:
-        """The names of the members, in order."""
+        """The names of the native members, in order; grammars work beside them."""
         pointer = self.pointer
         return [
             (llama.llama_sampler_name(member) or b"").decode()
             for index in range(llama.llama_sampler_chain_n(pointer))
             if (member := llama.llama_sampler_chain_get(pointer, index)) is not None
         ]
-
-    def _vocab_size(self) -> int:
-        return self._models[0].vocab.n_tokens
 
 
 def _size(value: int) -> int:

@@ -95,7 +95,7 @@ class LibrarySet:
             try:
                 if truncation(path) is None:
                     self._open_library(str(path))
-            except OSError:  # noqa: PERF203 - each file for itself
+            except OSError:
                 continue  # whoever needs it fails with a message that names it
 
     def _bundled_runtimes(self) -> list[Path]:

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import inspect
+from typing import Any
 
 import pytest
 
@@ -16,22 +19,22 @@ from llama_cpp._engine.errors import (
 )
 
 
-def classes():
+def classes() -> Any:
     return [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, BaseException)]
 
 
-def test_every_class_is_exported_and_has_the_root():
+def test_every_class_is_exported_and_has_the_root() -> None:
     assert sorted(each.__name__ for each in classes()) == sorted(errors.__all__)
     assert all(issubclass(each, LlamaError) and each.__doc__ for each in classes())
     assert issubclass(LlamaError, RuntimeError)
 
 
 @pytest.mark.parametrize("kind", [InvalidArgumentError, TokenRangeError, ModelLoadError, ModelFileNotFoundError, ContextCreateError])
-def test_what_programs_expect_as_value_error(kind):
+def test_what_programs_expect_as_value_error(kind: type[Exception]) -> None:
     assert issubclass(kind, ValueError)
 
 
-def test_a_native_failure_carries_code_and_log():
+def test_a_native_failure_carries_code_and_log() -> None:
     error = CacheFullError("no room", code=1, log_lines=["decode: failed", "second"])
     assert isinstance(error, DecodeError)
     assert (error.code, error.log_lines) == (1, ("decode: failed", "second"))

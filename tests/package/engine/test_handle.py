@@ -1,8 +1,11 @@
+from __future__ import annotations
+
 import gc
 import subprocess
 import sys
 import warnings
 import weakref
+from typing import Any
 
 import pytest
 
@@ -11,21 +14,21 @@ from llama_cpp._engine.handle import Handle, live_handles
 
 
 class Owned(Handle):
-    def __init__(self, pointer, log, parent=None):
+    def __init__(self, pointer: Any, log: list[int], parent: Any = None) -> None:
         self._own(pointer, log.append, parent=parent)
 
 
 class HalfBuilt(Handle):
-    def __init__(self):
+    def __init__(self) -> None:
         raise ValueError("before the pointer was taken")
 
 
 @pytest.fixture
-def log():
+def log() -> list[int]:
     return []
 
 
-def test_close_frees_once(log):
+def test_close_frees_once(log: list[int]) -> None:
     handle = Owned(7, log)
     assert (handle.pointer, handle.closed, live_handles()) == (7, False, 1)
     handle.close()
@@ -37,7 +40,7 @@ def test_close_frees_once(log):
     assert repr(handle) == "<Owned closed>"
 
 
-def test_children_close_first_and_the_newest_first(log):
+def test_children_close_first_and_the_newest_first(log: list[int]) -> None:
     parent = Owned(1, log)
     children = [Owned(2, log, parent), Owned(3, log, parent)]
     grandchild = Owned(4, log, children[0])
@@ -49,7 +52,7 @@ def test_children_close_first_and_the_newest_first(log):
     assert log == [3, 4, 2, 1]
 
 
-def test_a_closed_child_is_forgotten_by_its_parent(log):
+def test_a_closed_child_is_forgotten_by_its_parent(log: list[int]) -> None:
     with Owned(1, log) as parent:
         for pointer in range(2, 50):
             Owned(pointer, log, parent).close()
@@ -57,21 +60,21 @@ def test_a_closed_child_is_forgotten_by_its_parent(log):
     assert log == [*range(2, 50), 1]
 
 
-def test_attaching_later_orders_the_frees(log):
+def test_attaching_later_orders_the_frees(log: list[int]) -> None:
     child, parent = Owned(1, log), Owned(2, log)
     child._attach(parent)
     parent.close()
     assert log == [1, 2]
 
 
-def test_a_closed_parent_is_refused(log):
+def test_a_closed_parent_is_refused(log: list[int]) -> None:
     parent = Owned(1, log)
     parent.close()
     with pytest.raises(ClosedError):
         Owned(2, log, parent)
 
 
-def test_release_gives_the_pointer_away(log):
+def test_release_gives_the_pointer_away(log: list[int]) -> None:
     handle = Owned(5, log)
     assert handle.release() == 5
     assert handle.closed
@@ -81,7 +84,7 @@ def test_release_gives_the_pointer_away(log):
         handle.release()
 
 
-def test_a_child_keeps_its_parent_alive(log):
+def test_a_child_keeps_its_parent_alive(log: list[int]) -> None:
     parent = Owned(1, log)
     child = Owned(2, log, parent)
     reference = weakref.ref(parent)
@@ -94,7 +97,7 @@ def test_a_child_keeps_its_parent_alive(log):
     assert log == [2, 1]
 
 
-def test_the_garbage_collector_frees_in_order_and_warns(log):
+def test_the_garbage_collector_frees_in_order_and_warns(log: list[int]) -> None:
     parent = Owned(1, log)
     child = Owned(2, log, parent)
     parent.cycle = child.cycle = [parent, child]
@@ -104,7 +107,7 @@ def test_the_garbage_collector_frees_in_order_and_warns(log):
     assert log == [2, 1]
 
 
-def test_a_warning_turned_into_an_error_does_not_keep_the_memory(log, monkeypatch):
+def test_a_warning_turned_into_an_error_does_not_keep_the_memory(log: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -112,7 +115,7 @@ def test_a_warning_turned_into_an_error_does_not_keep_the_memory(log, monkeypatc
     assert log == [1]
 
 
-def test_a_half_built_object_is_silent(recwarn):
+def test_a_half_built_object_is_silent(recwarn: pytest.WarningsRecorder) -> None:
     with pytest.raises(ValueError, match="before"):
         HalfBuilt()
     half = HalfBuilt.__new__(HalfBuilt)
@@ -125,7 +128,7 @@ def test_a_half_built_object_is_silent(recwarn):
     assert not recwarn.list
 
 
-def test_what_is_kept_lives_until_the_free(log):
+def test_what_is_kept_lives_until_the_free() -> None:
     class Thing:
         pass
 
@@ -134,7 +137,7 @@ def test_what_is_kept_lives_until_the_free(log):
     alive = []
 
     class Keeper(Handle):
-        def __init__(self, kept):
+        def __init__(self, kept: Any) -> None:
             self._own(1, lambda _: alive.append(reference() is not None), keep=(kept,))
 
     keeper = Keeper(thing)
@@ -159,7 +162,7 @@ if "busy" in sys.argv:
 
 
 @pytest.mark.parametrize(("mode", "freed"), [("plain", {"freed 2", "freed 1", "freed 3"}), ("busy", {"freed 3"})])
-def test_exit_frees_in_order_and_says_nothing(mode, freed):
+def test_exit_frees_in_order_and_says_nothing(mode: str, freed: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "always", "-c", EXIT, mode],
         capture_output=True,

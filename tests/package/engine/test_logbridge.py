@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import logging
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -11,12 +14,12 @@ GGML = {"none": 0, "debug": 1, "info": 2, "warn": 3, "error": 4, "cont": 5}
 
 
 @pytest.fixture
-def target():
-    logger = logging.Logger("test")
+def target() -> Any:
+    logger = logging.Logger("test")  # noqa: LOG001 - its handlers must go with it
     logger.lines = []
 
     class Collect(logging.Handler):
-        def emit(self, record):
+        def emit(self, record: Any) -> None:
             logger.lines.append((record.levelno, record.getMessage()))
 
     logger.addHandler(Collect())
@@ -24,30 +27,30 @@ def target():
 
 
 @pytest.fixture
-def bridge(target):
+def bridge(target: Any) -> LogBridge:
     made = LogBridge(target)
     made.verbosity = DEBUG
     return made
 
 
-def feed(bridge, *fragments):
+def feed(bridge: LogBridge, *fragments: Any) -> None:
     for level, text in fragments:
         bridge.feed(GGML[level], text.encode())
 
 
-def test_a_line_arrives_when_it_is_complete(bridge, target):
+def test_a_line_arrives_when_it_is_complete(bridge: LogBridge, target: Any) -> None:
     feed(bridge, ("info", "one"), ("cont", " two"), ("cont", " three\nnext"))
     assert target.lines == [(logging.INFO, "one two three")]
     feed(bridge, ("cont", " line\n"))
     assert target.lines[1] == (logging.INFO, "next line")
 
 
-def test_continued_lines_keep_their_first_level(bridge, target):
+def test_continued_lines_keep_their_first_level(bridge: LogBridge, target: Any) -> None:
     feed(bridge, ("error", "bad"), ("cont", " thing\n"), ("warn", "dots"), ("info", "...\n"), ("cont", "tail\n"))
     assert target.lines == [(logging.ERROR, "bad thing"), (logging.WARNING, "dots..."), (logging.WARNING, "tail")]
 
 
-def test_threads_do_not_mix_their_lines(bridge, target):
+def test_threads_do_not_mix_their_lines(bridge: LogBridge, target: Any) -> None:
     feed(bridge, ("info", "mine "))
     other = threading.Thread(target=feed, args=(bridge, ("error", "theirs\n")))
     other.start()
@@ -60,19 +63,19 @@ def test_threads_do_not_mix_their_lines(bridge, target):
     ("verbosity", "shown"),
     [(OUTPUT, ["o"]), (ERROR, ["o", "e"]), (WARN, ["o", "e", "w"]), (INFO, ["o", "e", "w", "i"]), (DEBUG, ["o", "e", "w", "i", "d"])],
 )
-def test_verbosity_is_a_threshold(bridge, target, verbosity, shown):
+def test_verbosity_is_a_threshold(bridge: LogBridge, target: Any, verbosity: Any, shown: Any) -> None:
     bridge.verbosity = verbosity
     feed(bridge, ("none", "o\n"), ("error", "e\n"), ("warn", "w\n"), ("info", "i\n"), ("debug", "d\n"))
     assert [line for _, line in target.lines] == shown
 
 
-def test_the_default_shows_errors_only(target):
+def test_the_default_shows_errors_only(target: Any) -> None:
     quiet = LogBridge(target)
     feed(quiet, ("warn", "w\n"), ("error", "e\n"))
     assert [line for _, line in target.lines] == ["e"]
 
 
-def test_filters_hide_lines_but_exceptions_still_get_them(bridge, target):
+def test_filters_hide_lines_but_exceptions_still_get_them(bridge: LogBridge, target: Any) -> None:
     bridge.filters = ("CUDA graph",)
     feed(bridge, ("error", "a CUDA graph was made\n"), ("error", "a cuda GRAPH was made\n"))
     assert [line for _, line in target.lines] == ["a cuda GRAPH was made"]
@@ -82,7 +85,7 @@ def test_filters_hide_lines_but_exceptions_still_get_them(bridge, target):
     assert len(bridge.lines_since(0)) == 3
 
 
-def test_exceptions_get_the_serious_lines_since_the_mark(bridge):
+def test_exceptions_get_the_serious_lines_since_the_mark(bridge: LogBridge) -> None:
     feed(bridge, ("error", "old\n"))
     mark = bridge.count
     feed(bridge, ("info", "noise\n"), ("warn", "careful\n"), ("error", "failed \n"), ("info", "\n"))
@@ -94,13 +97,13 @@ def test_exceptions_get_the_serious_lines_since_the_mark(bridge):
     assert bridge.lines_since(mark) == ("6", "7", "8")
 
 
-def test_only_the_last_lines_are_remembered(target):
+def test_only_the_last_lines_are_remembered(target: Any) -> None:
     small = LogBridge(target, remembered=4)
     feed(small, *(("error", f"{number}\n") for number in range(100)))
     assert small.lines_since(0) == ("96", "97", "98", "99")
 
 
-def test_an_aborted_evaluation_is_no_error(bridge, target):
+def test_an_aborted_evaluation_is_no_error(bridge: LogBridge, target: Any) -> None:
     bridge.verbosity = ERROR
     feed(
         bridge,
@@ -111,9 +114,9 @@ def test_an_aborted_evaluation_is_no_error(bridge, target):
     assert [line for _, line in target.lines] == ["llama_decode: failed to decode, ret = -3"]
 
 
-def test_nothing_is_raised_into_native_code(bridge, target):
+def test_nothing_is_raised_into_native_code(bridge: LogBridge, target: Any) -> None:
     class Failing(logging.Handler):
-        def handle(self, record):
+        def handle(self, _record: Any) -> None:
             raise ZeroDivisionError
 
     target.addHandler(Failing())
@@ -123,9 +126,9 @@ def test_nothing_is_raised_into_native_code(bridge, target):
     assert target.lines[-1][1].endswith("unknown level and no UTF-8")
 
 
-def test_an_interrupt_in_a_callback_is_raised_afterwards(bridge, target):
+def test_an_interrupt_in_a_callback_is_raised_afterwards(bridge: LogBridge, target: Any) -> None:
     class Interrupted(logging.Handler):
-        def handle(self, record):
+        def handle(self, _record: Any) -> None:
             raise KeyboardInterrupt
 
     target.addHandler(Interrupted())
@@ -135,7 +138,9 @@ def test_an_interrupt_in_a_callback_is_raised_afterwards(bridge, target):
     bridge.raise_interrupt()
 
 
-def test_lines_go_to_the_present_stderr_unless_logging_is_set_up(capsys, monkeypatch):
+def test_lines_go_to_the_present_stderr_unless_logging_is_set_up(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     handler = logbridge._StderrHandler()
     record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("hello",), None)
     root = logging.getLogger()
@@ -149,8 +154,8 @@ def test_lines_go_to_the_present_stderr_unless_logging_is_set_up(capsys, monkeyp
     handler.emit(record)
 
 
-def test_the_settings_are_bounded(monkeypatch):
-    monkeypatch.setattr(logbridge, "bridge", LogBridge(logging.Logger("x")))
+def test_the_settings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logbridge, "bridge", LogBridge(logging.getLogger("tests.logbridge")))
     logbridge.set_verbosity(99)
     assert logbridge.get_verbosity() == 5
     logbridge.set_verbosity(-1)

@@ -1,26 +1,36 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from llama_cpp._engine.errors import InvalidArgumentError, MemoryOperationError, SequenceIdError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from llama_cpp._engine.context import Context
+    from tests.package.engine.fakes import FakeLlama
+
 
 @pytest.fixture
-def calls(native):
+def calls(native: FakeLlama) -> Any:
     made = []
     for name in ("clear", "seq_rm", "seq_cp", "seq_keep", "seq_add", "seq_div", "seq_pos_min"):
-        native.replace(f"llama_memory_{name}", lambda memory, *args, key=name: made.append((key, *args)) or 1)
+        native.replace(f"llama_memory_{name}", lambda _memory, *args, key=name: made.append((key, *args)) or 1)
     native.replace("llama_memory_can_shift", lambda _memory: native.shifts)
     native.shifts = True
     return made
 
 
 @pytest.fixture
-def context(native, calls):
+def context(native: FakeLlama, calls: Any) -> Iterator[Context]:  # noqa: ARG001 - it has to come first
     model = native.model()
     yield native.context(model)
     model.close()
 
 
-def test_operations_reach_c(context, calls):
+def test_operations_reach_c(context: Context, calls: Any) -> None:
     memory = context.memory
     memory.clear()
     assert memory.remove(1, 2, 3) is True
@@ -41,7 +51,7 @@ def test_operations_reach_c(context, calls):
 
 
 @pytest.mark.parametrize("seq_id", [-2, 2, 256, 300])
-def test_sequences_that_do_not_exist_never_reach_c(context, calls, seq_id):
+def test_sequences_that_do_not_exist_never_reach_c(context: Context, calls: Any, seq_id: int) -> None:
     memory = context.memory
     for call in (
         lambda: memory.remove(seq_id),
@@ -58,7 +68,7 @@ def test_sequences_that_do_not_exist_never_reach_c(context, calls, seq_id):
     assert calls == []
 
 
-def test_between_streams_only_whole_sequences_are_copied(native, context, calls):
+def test_between_streams_only_whole_sequences_are_copied(native: FakeLlama, context: Context, calls: Any) -> None:
     native.positions = {0: 9}
     for bounds in ((1, -1), (0, 5), (0, 9)):
         with pytest.raises(MemoryOperationError, match="kv_unified"):
@@ -70,13 +80,13 @@ def test_between_streams_only_whole_sequences_are_copied(native, context, calls)
     assert calls[-1] == ("seq_cp", 0, 0, 1, 2)
 
 
-def test_a_unified_memory_copies_parts(native, calls):
+def test_a_unified_memory_copies_parts(native: FakeLlama, calls: Any) -> None:
     with native.model() as model:
         native.context(model, kv_unified=True).memory.copy(0, 1, 2, 3)
     assert calls == [("seq_cp", 0, 1, 2, 3)]
 
 
-def test_positions_that_cannot_move(native, context, calls):
+def test_positions_that_cannot_move(native: FakeLlama, context: Context, calls: Any) -> None:
     native.shifts = False
     for call in (lambda: context.memory.add(0, 0, 1, 1), lambda: context.memory.divide(0, 0, 1, 2)):
         with pytest.raises(MemoryOperationError, match="shift"):
@@ -85,6 +95,6 @@ def test_positions_that_cannot_move(native, context, calls):
 
 
 @pytest.mark.parametrize("divisor", [0, -3])
-def test_division_by_nothing(context, divisor):
+def test_division_by_nothing(context: Context, divisor: Any) -> None:
     with pytest.raises(InvalidArgumentError):
         context.memory.divide(0, 0, 1, divisor)

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ from llama_cpp._engine.errors import OutputIndexError
 from llama_cpp._engine.outputs import OutputRows, float_view
 
 
-def allowed(rows, span=6):
+def allowed(rows: Any, span: Any = 6) -> Any:
     found = []
     for index in range(-span, span):
         try:
@@ -17,11 +20,11 @@ def allowed(rows, span=6):
     return found
 
 
-def test_nothing_evaluated_has_no_rows():
+def test_nothing_evaluated_has_no_rows() -> None:
     assert allowed(OutputRows()) == []
 
 
-def test_only_the_last_slot():
+def test_only_the_last_slot() -> None:
     rows = OutputRows()
     rows.last(4)
     assert allowed(rows) == [-1, 3]
@@ -29,7 +32,7 @@ def test_only_the_last_slot():
     assert allowed(rows) == []
 
 
-def test_marked_slots():
+def test_marked_slots() -> None:
     rows = OutputRows()
     marks = np.array([1, 0, 1, 0], np.int8)
     rows.marked(marks)
@@ -40,7 +43,7 @@ def test_marked_slots():
         rows.check(1)
 
 
-def test_a_view_copies_nothing():
+def test_a_view_copies_nothing() -> None:
     memory = (ctypes.c_float * 6)(*range(6))
     view = float_view(ctypes.cast(memory, ctypes.POINTER(ctypes.c_float)), 2, 3)
     memory[5] = 99

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import logging
 
 import pytest
@@ -8,8 +10,8 @@ from llama_cpp._engine.returns import raise_decode_failure, require_pointer, req
 
 
 @pytest.fixture(autouse=True)
-def bridge(monkeypatch):
-    made = LogBridge(logging.Logger("x"))
+def bridge(monkeypatch: pytest.MonkeyPatch) -> LogBridge:
+    made = LogBridge(logging.getLogger("tests.returns"))
     monkeypatch.setattr(logbridge, "bridge", made)
     monkeypatch.setattr(returns, "bridge", made)
     return made
@@ -27,7 +29,7 @@ def bridge(monkeypatch):
         (5, errors.DecodeError),
     ],
 )
-def test_decode_codes(bridge, code, kind):
+def test_decode_codes(bridge: LogBridge, code: int, kind: type[Exception]) -> None:
     bridge.feed(4, b"before\n")
     mark = returns.log_mark()
     bridge.feed(4, b"the reason\n")
@@ -38,20 +40,20 @@ def test_decode_codes(bridge, code, kind):
     assert caught.value.log_lines == ("the reason",)
 
 
-def test_pointers():
+def test_pointers() -> None:
     assert require_pointer(5, errors.StateError, "no", 0) == 5
     for null in (None, 0):
         with pytest.raises(errors.StateError, match="no"):
             require_pointer(null, errors.StateError, "no", 0)
 
 
-def test_an_interrupt_comes_before_the_failure(bridge):
+def test_an_interrupt_comes_before_the_failure(bridge: LogBridge) -> None:
     bridge._interrupt = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         require_pointer(None, errors.StateError, "no", 0)
 
 
-def test_flags_and_codes():
+def test_flags_and_codes() -> None:
     require_true(True, errors.StateError, "no", 0)
     require_zero(0, errors.StateError, "no", 0)
     with pytest.raises(errors.StateError):

@@ -1,7 +1,10 @@
+from __future__ import annotations
+
 import logging
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,7 @@ from llama_cpp._native.variants import Plugin, ScoredPlugin
 FOLDER = Path("/lib")
 
 
-def plugins(*stems):
+def plugins(*stems: Any) -> Any:
     made = []
     for stem in stems:
         family, _, variant = stem.partition("-")
@@ -22,16 +25,16 @@ def plugins(*stems):
     return made
 
 
-def select(stems, scores, failing=(), present=frozenset()):
+def select(stems: Any, scores: Any, failing: Any = (), present: Any = frozenset()) -> Any:
     """Run a selection where `scores` maps stems to a score or to a failure text; returns it and the load attempts."""
     attempts = []
 
-    def probe(plugin):
+    def probe(plugin: Any) -> Any:
         stem = plugin.path.stem.removeprefix("libggml-")
         found = scores.get(stem)
         return ScoredPlugin(plugin=plugin, failure=found) if isinstance(found, str) else ScoredPlugin(plugin=plugin, score=found)
 
-    def load(path):
+    def load(path: Any) -> Any:
         stem = path.stem.removeprefix("libggml-")
         attempts.append(stem)
         return "refused" if stem in failing else None
@@ -39,7 +42,7 @@ def select(stems, scores, failing=(), present=frozenset()):
     return select_and_load(FOLDER, plugins(*stems), load, probe_plugin=probe, present=present), attempts
 
 
-def test_the_best_variant_of_each_family_is_loaded_and_the_cpu_last():
+def test_the_best_variant_of_each_family_is_loaded_and_the_cpu_last() -> None:
     found, attempts = select(["cpu-x64", "cpu-haswell", "rpc", "cuda"], {"cpu-x64": 1, "cpu-haswell": 64})
     assert attempts == ["cuda", "rpc", "cpu-haswell"]
     assert found.cpu_variant.variant == "haswell"
@@ -47,34 +50,34 @@ def test_the_best_variant_of_each_family_is_loaded_and_the_cpu_last():
     assert found.failures == ()
 
 
-def test_a_variant_that_needs_more_than_this_cpu_has_is_no_failure():
+def test_a_variant_that_needs_more_than_this_cpu_has_is_no_failure() -> None:
     found, attempts = select(["cpu-x64", "cpu-zen4"], {"cpu-x64": 1, "cpu-zen4": 0})
     assert attempts == ["cpu-x64"]
     assert found.failures == ()
 
 
-def test_broken_variants_are_reported_and_the_others_serve():
+def test_broken_variants_are_reported_and_the_others_serve() -> None:
     found, attempts = select(["cpu-x64", "cpu-zen4"], {"cpu-x64": 1, "cpu-zen4": "cut short"})
     assert attempts == ["cpu-x64"]
     assert [(each.plugin.variant, each.failure) for each in found.failures] == [("zen4", "cut short")]
     assert found.cpu_variant.variant == "x64"
 
 
-def test_when_the_best_does_not_load_the_next_best_does():
+def test_when_the_best_does_not_load_the_next_best_does() -> None:
     found, attempts = select(["cpu-x64", "cpu-haswell"], {"cpu-x64": 1, "cpu-haswell": 64}, failing={"cpu-haswell"})
     assert attempts == ["cpu-haswell", "cpu-x64"]
     assert found.cpu_variant.variant == "x64"
     assert [(each.plugin.variant, each.score, each.failure) for each in found.failures] == [("haswell", 64, "refused")]
 
 
-def test_a_family_that_is_part_of_the_core_is_left_alone():
+def test_a_family_that_is_part_of_the_core_is_left_alone() -> None:
     found, attempts = select(["cpu-x64", "rpc"], {"cpu-x64": 1}, present=frozenset({"cpu"}))
     assert attempts == ["rpc"]
     assert found.cpu_variant is None
 
 
 @pytest.fixture
-def process(monkeypatch, tmp_path):
+def process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """A fresh process-wide state over a folder, with native functions that register what they are given."""
 
     class Process:
@@ -86,10 +89,10 @@ def process(monkeypatch, tmp_path):
     state = Process()
     state.loaded = []
 
-    def init():
+    def init() -> None:
         state.initialised += 1
 
-    def load(path):
+    def load(path: Any) -> None:
         time.sleep(0.002)
         state.loaded.append(path.name)
 
@@ -107,7 +110,7 @@ def process(monkeypatch, tmp_path):
     return state
 
 
-def test_backends_load_once_whatever_thread_asks_first(process):
+def test_backends_load_once_whatever_thread_asks_first(process: Any) -> None:
     (process.folder / "libggml-rpc.so").touch()
     results = []
     threads = [threading.Thread(target=lambda: results.append(backends.ensure_backends())) for _ in range(8)]
@@ -120,7 +123,7 @@ def test_backends_load_once_whatever_thread_asks_first(process):
     assert all(each is results[0] for each in results)
 
 
-def test_without_a_cpu_backend_each_file_is_named_and_llama_is_not_initialised(process, monkeypatch):
+def test_without_a_cpu_backend_each_file_is_named_and_llama_is_not_initialised(process: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     process.has_cpu = False
     tried = tuple(
         ScoredPlugin(plugin=plugin, score=score, failure=failure)
@@ -137,13 +140,13 @@ def test_without_a_cpu_backend_each_file_is_named_and_llama_is_not_initialised(p
     assert backends.load_backends().plugins == tried
 
 
-def test_without_any_cpu_file_the_message_says_so(process):
+def test_without_any_cpu_file_the_message_says_so(process: Any) -> None:
     process.has_cpu = False
     with pytest.raises(BackendLoadError, match="has no libggml-cpu plugin"):
         backends.ensure_backends()
 
 
-def test_the_users_own_backend_is_loaded_last(process, monkeypatch):
+def test_the_users_own_backend_is_loaded_last(process: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (process.folder / "libggml-rpc.so").touch()
     monkeypatch.setenv("GGML_BACKEND_PATH", "/opt/libggml-mine.so")
     found = backends.ensure_backends()
@@ -151,7 +154,7 @@ def test_the_users_own_backend_is_loaded_last(process, monkeypatch):
     assert [plugin.path.name for plugin in found.loaded] == process.loaded
 
 
-def test_a_broken_plugin_is_logged_once(process, monkeypatch, caplog):
+def test_a_broken_plugin_is_logged_once(process: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     (process.folder / "libggml-rpc.so").touch()
     monkeypatch.setattr(backends, "_load_plugin", lambda _path: "torn")
     with caplog.at_level(logging.WARNING, "llama-cpp-python"):
@@ -160,15 +163,16 @@ def test_a_broken_plugin_is_logged_once(process, monkeypatch, caplog):
     assert [record.getMessage() for record in caplog.records] == ["backend plugin libggml-rpc.so was skipped: torn"]
 
 
-def test_the_cpu_variants_path_is_the_loaded_file(process):
+def test_the_cpu_variants_path_is_the_loaded_file(process: Any) -> None:
     (process.folder / "libggml-cpu-x64.so").write_bytes(b"x")
     assert backends.cpu_variant_path() == process.folder / "libggml-cpu-x64.so"
 
 
-def test_a_static_build_has_no_cpu_plugin(process):
+@pytest.mark.usefixtures("process")
+def test_a_static_build_has_no_cpu_plugin() -> None:
     with pytest.raises(NativeLibraryError, match="no CPU plugin"):
         backends.cpu_variant_path()
 
 
-def test_loading_names_a_file_that_is_not_there(tmp_path):
+def test_loading_names_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert backends._load_plugin(tmp_path / "gone.so") == "there is no such file"

@@ -1,8 +1,14 @@
+from __future__ import annotations
+
 import struct
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from llama_cpp._native.diagnosis import absent_dlls, explain, missing_dependency, needed_by, truncation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def elf(segment_end: int, size: int) -> bytes:
@@ -25,7 +31,7 @@ def elf(segment_end: int, size: int) -> bytes:
         (b"\x7fELF\x01\x01 32 bits", None),
     ],
 )
-def test_truncation(tmp_path, contents, complaint):
+def test_truncation(tmp_path: Path, contents: Any, complaint: Any) -> None:
     path = tmp_path / "libx.so"
     path.write_bytes(contents)
     found = truncation(path)
@@ -42,11 +48,11 @@ def test_truncation(tmp_path, contents, complaint):
         ("/x/liba.so: invalid ELF header", None),
     ],
 )
-def test_missing_dependency(message, name):
+def test_missing_dependency(message: str, name: str) -> None:
     assert missing_dependency(message) == name
 
 
-def test_explanation_names_who_needs_what(tmp_path):
+def test_explanation_names_who_needs_what(tmp_path: Path) -> None:
     for name in ("libggml-base.so", "libggml-cpu-a.so", "libggml-cpu-b.so", "libggml-cpu-c.so"):
         (tmp_path / name).write_bytes(b"\0libomp.so\0libm.so.6\0")
     (tmp_path / "libllama.so").write_bytes(b"\0libggml-base.so\0")
@@ -56,13 +62,13 @@ def test_explanation_names_who_needs_what(tmp_path):
     assert text == "libomp.so not found, needed by libggml-base.so, libggml-cpu-a.so, libggml-cpu-b.so and 1 more"
 
 
-def test_an_error_that_names_no_dependency_is_passed_on(tmp_path):
+def test_an_error_that_names_no_dependency_is_passed_on(tmp_path: Path) -> None:
     path = tmp_path / "libx.so"
     path.touch()
     assert explain(path, OSError("libx.so: invalid ELF\n header"), "linux") == "libx.so: invalid ELF header"
 
 
-def test_windows_names_the_dlls_that_are_nowhere(tmp_path, monkeypatch):
+def test_windows_names_the_dlls_that_are_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = tmp_path / "Windows" / "System32"
     system.mkdir(parents=True)
     (system / "KERNEL32.dll").touch()

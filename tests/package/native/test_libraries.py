@@ -1,6 +1,9 @@
+from __future__ import annotations
+
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +16,11 @@ from llama_cpp._native.naming import naming_for
 class Opener:
     """Stands for ctypes.CDLL: remembers what it was asked to open, and fails for chosen files."""
 
-    def __init__(self, failures=None):
+    def __init__(self, failures: Any = None) -> None:
         self.opened = []
         self.failures = failures or {}
 
-    def __call__(self, path):
+    def __call__(self, path: Any) -> Any:
         name = Path(path).name
         assert Path(path).is_absolute()
         time.sleep(0.002)
@@ -28,23 +31,23 @@ class Opener:
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Path:
     for name in (*CORE_LIBRARIES, "omp", "ggml-cpu-x64", "llama-common"):
         (tmp_path / f"lib{name}.so").write_bytes(b"a library")
     return tmp_path
 
 
-def linux_set(folder, opener):
+def linux_set(folder: Path, opener: Any) -> Any:
     return LibrarySet(folder, naming=naming_for("linux"), open_library=opener)
 
 
-def test_libraries_open_in_dependency_order_after_the_bundled_runtime(folder):
+def test_libraries_open_in_dependency_order_after_the_bundled_runtime(folder: Path) -> None:
     opener = Opener()
     assert linux_set(folder, opener).library("llama") == "<libllama.so>"
     assert opener.opened == ["libomp.so", "libggml-base.so", "libggml.so", "libllama.so"]
 
 
-def test_each_library_opens_once_whatever_thread_asks(folder):
+def test_each_library_opens_once_whatever_thread_asks(folder: Path) -> None:
     opener = Opener()
     shared = linux_set(folder, opener)
     threads = [threading.Thread(target=shared.library, args=(name,)) for name in CORE_LIBRARIES * 4]
@@ -55,7 +58,7 @@ def test_each_library_opens_once_whatever_thread_asks(folder):
     assert sorted(opener.opened) == sorted(["libomp.so", *(f"lib{name}.so" for name in CORE_LIBRARIES)])
 
 
-def test_a_missing_dependency_is_named_with_the_next_step(folder, monkeypatch):
+def test_a_missing_dependency_is_named_with_the_next_step(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LLAMA_CPP_LIB_PATH", raising=False)
     (folder / "libomp.so").unlink()
     (folder / "libggml-base.so").write_bytes(b"\0libomp.so\0")
@@ -68,7 +71,7 @@ def test_a_missing_dependency_is_named_with_the_next_step(folder, monkeypatch):
     assert "force-reinstall" in message
 
 
-def test_a_failure_is_not_remembered(folder):
+def test_a_failure_is_not_remembered(folder: Path) -> None:
     opener = Opener({"libggml.so": "busy"})
     shared = linux_set(folder, opener)
     with pytest.raises(NativeLibraryError, match="busy"):
@@ -78,7 +81,7 @@ def test_a_failure_is_not_remembered(folder):
     assert opener.opened.count("libggml-base.so") == 1
 
 
-def test_a_damaged_file_is_not_opened(folder):
+def test_a_damaged_file_is_not_opened(folder: Path) -> None:
     (folder / "libggml-base.so").write_bytes(b"")
     opener = Opener()
     with pytest.raises(NativeLibraryError, match=r"libggml-base\.so could not be opened: the file is empty"):
@@ -86,31 +89,31 @@ def test_a_damaged_file_is_not_opened(folder):
     assert opener.opened == ["libomp.so"]
 
 
-def test_a_broken_bundled_runtime_is_left_to_those_who_need_it(folder):
+def test_a_broken_bundled_runtime_is_left_to_those_who_need_it(folder: Path) -> None:
     opener = Opener({"libomp.so": "broken"})
     assert linux_set(folder, opener).library("ggml-base") == "<libggml-base.so>"
 
 
-def test_an_absent_library_names_the_folder_and_the_variable(folder, monkeypatch):
+def test_an_absent_library_names_the_folder_and_the_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(folder))
     (folder / "libmtmd.so").unlink()
     with pytest.raises(NativeLibraryError, match=r"libmtmd\.so not found in .*LLAMA_CPP_LIB_PATH chose this folder"):
         linux_set(folder, Opener()).library("mtmd")
 
 
-def test_an_absent_folder_asks_for_a_wheel(tmp_path, monkeypatch):
+def test_an_absent_folder_asks_for_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LLAMA_CPP_LIB_PATH", raising=False)
     with pytest.raises(NativeLibraryError, match="install a wheel of llama_cpp_python"):
         linux_set(tmp_path / "lib", Opener()).library("llama")
 
 
 @pytest.mark.parametrize("present", ["ggml-base.dll", "libggml-base.dll"])
-def test_windows_accepts_both_spellings(tmp_path, present):
+def test_windows_accepts_both_spellings(tmp_path: Path, present: Any) -> None:
     (tmp_path / present).touch()
     assert LibrarySet(tmp_path, naming=naming_for("win32")).file("ggml-base").name == present
 
 
-def test_the_variable_replaces_the_packaged_folder(tmp_path, monkeypatch):
+def test_the_variable_replaces_the_packaged_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert resolve_folder({"LLAMA_CPP_LIB_PATH": "mine"}) == tmp_path / "mine"
     packaged = resolve_folder({"LLAMA_CPP_LIB_PATH": ""})

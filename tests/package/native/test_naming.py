@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import pytest
 
 from llama_cpp._native.naming import naming_for
@@ -11,7 +15,7 @@ from llama_cpp._native.naming import naming_for
         ("win32", ("ggml-base.dll", "libggml-base.dll")),
     ],
 )
-def test_library_files(platform, expected):
+def test_library_files(platform: str, expected: Any) -> None:
     assert naming_for(platform).library_files("ggml-base") == expected
 
 
@@ -33,5 +37,5 @@ def test_library_files(platform, expected):
         ("win32", "ggml-base.dll", None),
     ],
 )
-def test_plugin_stem(platform, file, stem):
+def test_plugin_stem(platform: str, file: Any, stem: Any) -> None:
     assert naming_for(platform).plugin_stem(file) == stem

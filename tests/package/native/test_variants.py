@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,29 +13,29 @@ from llama_cpp._native.variants import Plugin, ScoredPlugin, by_preference, fami
 class FakeLibrary:
     """What ctypes.CDLL would return for a plugin; without a score it lacks the scoring function."""
 
-    def __init__(self, score=None):
+    def __init__(self, score: Any = None) -> None:
         if score is not None:
 
-            def ggml_backend_score():
+            def ggml_backend_score() -> Any:
                 return score
 
             self.ggml_backend_score = ggml_backend_score
 
 
 @pytest.fixture
-def closed(monkeypatch):
+def closed(monkeypatch: pytest.MonkeyPatch) -> Any:
     handles = []
     monkeypatch.setattr(variants, "_close", handles.append)
     return handles
 
 
-def plugin(tmp_path, name="libggml-cpu-haswell.so"):
+def plugin(tmp_path: Path, name: str = "libggml-cpu-haswell.so") -> Any:
     path = tmp_path / name
     path.write_bytes(b"MZ a file")
     return Plugin(path=path, family="cpu", variant="haswell")
 
 
-def test_plugins_are_grouped_by_family_with_the_cpu_last(tmp_path):
+def test_plugins_are_grouped_by_family_with_the_cpu_last(tmp_path: Path) -> None:
     names = ("cpu-x64", "cpu-haswell", "cuda", "unheardof", "rpc", "base", "vulkan")
     for name in names:
         (tmp_path / f"libggml-{name}.so").touch()
@@ -48,12 +51,12 @@ def test_plugins_are_grouped_by_family_with_the_cpu_last(tmp_path):
     ]
 
 
-def test_a_missing_folder_has_no_plugins(tmp_path):
+def test_a_missing_folder_has_no_plugins(tmp_path: Path) -> None:
     assert plugins_in(tmp_path / "none") == []
 
 
-def test_the_highest_score_is_preferred_and_unusable_ones_are_left_out():
-    def scored(variant, score=None, failure=None):
+def test_the_highest_score_is_preferred_and_unusable_ones_are_left_out() -> None:
+    def scored(variant: Any, score: Any = None, failure: Any = None) -> Any:
         made = Plugin(path=Path(variant or "plain"), family="cpu", variant=variant)
         return ScoredPlugin(plugin=made, score=score, failure=failure)
 
@@ -62,19 +65,20 @@ def test_the_highest_score_is_preferred_and_unusable_ones_are_left_out():
 
 
 @pytest.mark.parametrize("score", [0, 64])
-def test_probe_reads_the_score_and_closes_the_file(tmp_path, closed, score):
+def test_probe_reads_the_score_and_closes_the_file(tmp_path: Path, closed: Any, score: Any) -> None:
     found = probe(plugin(tmp_path), lambda _path: FakeLibrary(score))
     assert (found.score, found.failure, found.usable) == (score, None, score > 0)
     assert len(closed) == 1
 
 
-def test_a_plugin_without_a_score_stays_usable(tmp_path, closed):
+@pytest.mark.usefixtures("closed")
+def test_a_plugin_without_a_score_stays_usable(tmp_path: Path) -> None:
     found = probe(plugin(tmp_path), lambda _path: FakeLibrary())
     assert (found.score, found.failure, found.usable) == (None, None, True)
 
 
-def test_a_plugin_that_does_not_open_is_kept_with_its_reason(tmp_path, closed):
-    def fail(_path):
+def test_a_plugin_that_does_not_open_is_kept_with_its_reason(tmp_path: Path, closed: Any) -> None:
+    def fail(_path: Any) -> None:
         raise OSError("libomp.so: cannot open shared object file: No such file or directory")
 
     found = probe(plugin(tmp_path), fail)
@@ -83,11 +87,11 @@ def test_a_plugin_that_does_not_open_is_kept_with_its_reason(tmp_path, closed):
     assert closed == []
 
 
-def test_a_truncated_plugin_is_never_opened(tmp_path):
+def test_a_truncated_plugin_is_never_opened(tmp_path: Path) -> None:
     damaged = plugin(tmp_path)
     damaged.path.write_bytes(b"")
 
-    def fail(_path):
+    def fail(_path: Any) -> None:
         raise AssertionError("opened")
 
     assert probe(damaged, fail).failure == "the file is empty"

@@ -5,10 +5,10 @@ Each part is owned elsewhere: tokens by `generation.loop`, text by `text_assembl
 
 from __future__ import annotations
 
-import logging
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from llama_cpp._engine import logbridge
 from llama_cpp._features.errors import ContextWindowError
 from llama_cpp._features.generation.loop import generate
 from llama_cpp._features.sampling.chain import build_chain, penalty_window
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from llama_cpp._features.types.completion import CompletionChunk, CreateCompletionResponse, FinishReason
 
     from .request import CompletionRequest
-
-_logger = logging.getLogger("llama-cpp-python")
 
 
 class CompletionRun:
@@ -76,7 +74,8 @@ class CompletionRun:
             yield from self._generated(turn, assembly)
         except KeyboardInterrupt:
             turn.aborted = True
-            _logger.info("generation cancelled by KeyboardInterrupt")
+            if logbridge.get_verbosity() >= logbridge.INFO:
+                logbridge.logger.info("generation cancelled by KeyboardInterrupt")
         rest = assembly.finish()
         if assembly.stopped:
             self.finish_reason = "stop"

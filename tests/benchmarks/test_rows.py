@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from benchmarks.line import Line
+from benchmarks.protocol import Reading, Task
+from benchmarks.rows import ROWS, decode, growth, imports, vocabulary
+from benchmarks.rows.growth import LONG, SHORT
+from tests.benchmarks.fakes import FakeContestant, arena
+
+
+class GrowingContestant(FakeContestant):
+    """Each token costs more the more there are already, as where text is assembled anew for each."""
+
+    def measure(self, task: Task) -> Reading:
+        reading = super().measure(task)
+        return Reading(seconds=reading.seconds * (1 + task.tokens / SHORT), tokens=reading.tokens, text=reading.text)
+
+
+def ratios(lines: list[Line]) -> dict[str, tuple[float, str]]:
+    return {line.against: (line.figure.value, line.verdict) for line in lines if line.figure is not None}
+
+
+def test_row_keys_are_unique() -> None:
+    assert len({row.key for row in ROWS}) == len(ROWS)
+
+
+def test_greedy_compares_with_the_loop_the_stand_in_and_the_peer_twice() -> None:
+    lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(0.99), FakeContestant(1.5, threads=1)))
+    assert [str(line.target) for line in lines] == ["≥ 0.98", "≥ 0.93", "≥ 1.25", "≥ 1.25"]
+    assert lines[2].against.endswith("its defaults (threads: 1)")
+    assert lines[3].against.endswith("its defaults but threads: 4")
+    assert {line.verdict for line in lines} == {"met"}
+
+
+def test_a_peer_with_the_same_threads_runs_once() -> None:
+    lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(1.0), FakeContestant(1.2, threads=4)))
+    assert [line.verdict for line in lines] == ["met", "met", "missed"]
+
+
+def test_without_the_peer_its_line_says_why() -> None:
+    lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(1.0), None))
+    assert lines[-1].failure == "left out"
+
+
+def test_the_default_chain_has_plain_and_streamed_lines() -> None:
+    lines = decode.default_chain(arena(FakeContestant(1.0), FakeContestant(1.0), FakeContestant(2.0, threads=4)))
+    assert [str(line.target) for line in lines] == ["≥ 0.97", "≥ 1.25", "≥ 0.96", "≥ 1.25"]
+    assert [line.measured.split(", ")[1] for line in lines] == ["default chain", "default chain", "streamed", "streamed"]
+    assert "streamed" in lines[3].against
+
+
+def test_the_large_vocabulary_must_not_be_slower_than_native() -> None:
+    (line,) = vocabulary.large(arena(FakeContestant(1.0), FakeContestant(0.9), None))
+    assert line.verdict == "missed"
+
+
+def test_a_constant_share_is_flat_and_a_growing_one_is_seen() -> None:
+    flat, grown = growth.synthetic(arena(FakeContestant(1.5), FakeContestant(1.0), GrowingContestant(1.0)))
+    assert flat.figure is not None
+    assert flat.figure.value == pytest.approx(1.0)
+    assert flat.verdict == "met"
+    assert flat.value is not None
+    assert flat.value.value == pytest.approx(0.5e6)
+    assert grown.figure is not None
+    assert grown.figure.value == pytest.approx(LONG / SHORT)
+    assert grown.verdict == ""
+
+
+def test_a_growing_share_of_ours_misses() -> None:
+    (line,) = growth.text_model(arena(GrowingContestant(1.0), FakeContestant(1.0), None))
+    assert line.verdict == "missed"
+
+
+def test_a_share_that_is_not_clear_of_zero_gives_no_figure() -> None:
+    assert math.isnan(growth.growth([-1.0, 2.0, 3.0], [1.0, -2.0, 3.0]).value)
+    (line,) = growth.text_model(arena(FakeContestant(1.0), FakeContestant(1.0), None))
+    assert line.verdict == "lost in noise"
+
+
+def test_rows_take_the_texts_of_different_lengths_for_different_texts() -> None:
+    (line,) = growth.text_model(arena(FakeContestant(1.5), FakeContestant(1.0), None))
+    assert line.notes == ()
+
+
+def test_import_targets_bind_ours_only() -> None:
+    assert str(imports.TARGET) == "≤ +40 ms"
