@@ -16,7 +16,8 @@ def test_every_command_explains_itself_with_an_example(name: str, capsys: pytest
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
 def test_a_command_module_is_registered_under_its_own_name(name: str) -> None:
-    assert cli.load_command(name).NAME == name
+    command = cli.load_command(name)
+    assert name == command.NAME
 
 
 def test_a_failure_becomes_its_message_its_next_step_and_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

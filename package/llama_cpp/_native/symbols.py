@@ -70,7 +70,7 @@ def _find(owner: str, symbols: Sequence[str]) -> Any:
         for file in files:
             try:
                 return getattr(file, symbol)
-            except AttributeError:  # noqa: PERF203 - the first try succeeds
+            except AttributeError:
                 continue
     raise MissingSymbolError(
         f"{symbols[0]} is not exported by {' or '.join(str(file._name) for file in files)}. "  # noqa: SLF001

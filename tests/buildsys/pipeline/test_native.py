@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from buildsys import toolchains
@@ -43,9 +44,8 @@ def test_the_second_build_comes_from_the_cache(compiled: list[list[str]]) -> Non
     assert len(compiled) == ran == 3
 
 
-def test_another_toolchain_or_flag_or_native_file_is_another_output(compiled: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    import msgspec
-
+@pytest.mark.usefixtures("compiled")
+def test_another_toolchain_or_flag_or_native_file_is_another_output(monkeypatch: pytest.MonkeyPatch) -> None:
     folders = {native.build_native(ROW).folder, native.build_native(ROW, toolchain="clang").folder}
     folders.add(native.build_native(msgspec.structs.replace(ROW, cmake={"GGML_X": "ON"})).folder)
     monkeypatch.setattr(native, "_project_files", lambda: iter(["CMakeLists.txt:changed"]))
@@ -53,7 +53,8 @@ def test_another_toolchain_or_flag_or_native_file_is_another_output(compiled: li
     assert len(folders) == 4
 
 
-def test_the_place_of_the_cache_does_not_count(compiled: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("compiled")
+def test_the_place_of_the_cache_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     name = native.build_native(ROW).folder.name
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "elsewhere"))
     monkeypatch.setattr(
@@ -62,7 +63,8 @@ def test_the_place_of_the_cache_does_not_count(compiled: list[list[str]], monkey
     assert native.build_native(ROW).folder.name == name
 
 
-def test_a_failed_compilation_leaves_no_output_behind(compiled: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("compiled")
+def test_a_failed_compilation_leaves_no_output_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     working = native.run_logged
 
     def failing(command: list[str], **rest: object) -> None:

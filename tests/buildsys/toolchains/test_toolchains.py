@@ -61,7 +61,7 @@ def test_a_packaged_toolchain_is_installed_once_and_launched_for_its_target(use:
     assert len(calls) == 1
     assert first.identity != second.identity
     compiler = first.defines["CMAKE_C_COMPILER"]
-    assert os.stat(compiler).st_mode & stat.S_IXUSR
+    assert Path(compiler).stat().st_mode & stat.S_IXUSR
     said = subprocess.run([compiler, "-c", "a file.c"], check=True, capture_output=True, text=True).stdout
     assert said.strip() == "cc -target x86_64-linux-gnu.2.28 -c a file.c"
     library = Path(first.defines["OpenMP_omp_LIBRARY"])

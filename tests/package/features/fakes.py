@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import Self
 
 from llama_cpp._engine.errors import DecodeAborted
 from llama_cpp._features.generation.live import LiveSequence
@@ -61,7 +62,7 @@ class FakeContext:
         self.cells: list[int] = []
         self.calls: list[list[int]] = []
         self.memory = FakeMemory(self)
-        self.before_decode: Callable[[list[int]], None] = lambda tokens: None  # noqa: ARG005
+        self.before_decode: Callable[[list[int]], None] = lambda _: None
 
     def _decode(self, tokens: list[int], pos: int) -> None:
         assert pos == len(self.cells), "positions must follow on"
@@ -99,7 +100,7 @@ class FakeChain:
             return self.context.sample()
         return self.script.pop(0) if self.script else END
 
-    def __enter__(self) -> FakeChain:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,6 +16,7 @@ from llama_cpp._features.errors import ContextWindowError, GenerationUnsupported
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from llama_cpp._engine.batch import Outputs
     from llama_cpp._engine.context import Context
     from llama_cpp._engine.memory import Memory
 
@@ -59,20 +60,26 @@ class LiveSequence:
     def hold(self, tokens: TokenArray, turn: Turn) -> None:
         """Make memory hold exactly `tokens` (at least one), evaluating what it lacks, and always the last one.
 
-        Stops early, with fewer tokens, when `turn` is aborted between two batches.
+        The last one is evaluated alone: kernels for many tokens round differently from those for one, and the same
+        prompt, of which memory then holds all but that token, has to give the same logits again. Stops early, with
+        fewer tokens, when `turn` is aborted between two batches.
         """
         self._require_room(len(tokens))
         self.holder = turn
-        self.cut(min(self._common_prefix(tokens), len(tokens) - 1))
-        self.extend(tokens[self.length :], turn)
+        last = len(tokens) - 1
+        self.cut(min(self._common_prefix(tokens), last))
+        if self.length < last:
+            self.extend(tokens[self.length : last], turn, outputs="none")
+        if self.length == last:
+            self.step(int(tokens[last]))
 
-    def extend(self, tokens: TokenArray, turn: Turn | None = None) -> None:
+    def extend(self, tokens: TokenArray, turn: Turn | None = None, *, outputs: Outputs = "last") -> None:
         """Evaluate tokens after those that memory holds."""
         start, end = self.length, self.length + len(tokens)
         self._require_room(end)
         self.ids[start:end] = tokens
         self._written = end
-        for part in self.context.decode_chunks(tokens, pos=start, outputs="all" if self.scores else "last"):
+        for part in self.context.decode_chunks(tokens, pos=start, outputs="all" if self.scores else outputs):
             self.length = start + part.stop
             self.evaluated += part.stop - part.start
             if self.scores is not None:

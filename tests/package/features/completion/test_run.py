@@ -14,8 +14,7 @@ from llama_cpp._features.completion.run import CompletionRun
 from llama_cpp._features.errors import ContextWindowError
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.sampling.parameters import SamplingParams
-
-from ..fakes import END, FakeChain, fake_runtime
+from tests.package.features.fakes import END, FakeChain, fake_runtime
 
 
 class Bench:
@@ -39,7 +38,11 @@ class Bench:
 @pytest.fixture(autouse=True)
 def scripted(monkeypatch: pytest.MonkeyPatch) -> list[Bench]:
     benches: list[Bench] = []
-    monkeypatch.setattr(run_module, "build_chain", lambda *args, **kwargs: benches[-1].chain(*args, **kwargs))
+
+    def newest(*_: object, **__: object) -> FakeChain:
+        return benches[-1].chain()
+
+    monkeypatch.setattr(run_module, "build_chain", newest)
     return benches
 
 
@@ -176,5 +179,5 @@ def test_an_interrupt_is_a_cancellation(scripted: list[Bench]) -> None:
 
     bench.runtime.context.before_decode = interrupt
     assert choice(bench.request().whole()) == ("ab", "abort")
-    bench.runtime.context.before_decode = lambda tokens: None
+    bench.runtime.context.before_decode = lambda _: None
     assert choice(bench.request().whole()) == ("abc", "stop")

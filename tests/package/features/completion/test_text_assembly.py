@@ -6,6 +6,7 @@ import itertools
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from llama_cpp._features.completion.text_assembly import TextAssembly
 
 SMALL_ALPHABET = st.text(alphabet="ab\né🦙", max_size=30)

@@ -14,8 +14,7 @@ from llama_cpp._features.errors import ContextWindowError
 from llama_cpp._features.generation.live import LiveSequence, as_tokens
 from llama_cpp._features.generation.scores import ScoreRows
 from llama_cpp._features.generation.turns import Turn, Turns
-
-from ..fakes import N_VOCAB, FakeContext, abort_at
+from tests.package.features.fakes import N_VOCAB, FakeContext, abort_at
 
 
 def live_on(context: FakeContext, **options: Any) -> LiveSequence:
@@ -54,7 +53,7 @@ def test_an_extended_prompt_evaluates_its_new_end_only() -> None:
     live = live_on(context)
     hold(live, 1, 2, 3)
     hold(live, 1, 2, 3, 4, 5)
-    assert context.calls == [[1, 2, 3], [4, 5]]
+    assert context.calls == [[1, 2], [3], [4], [5]]
 
 
 def test_the_same_prompt_evaluates_its_last_token_again() -> None:
@@ -62,7 +61,7 @@ def test_the_same_prompt_evaluates_its_last_token_again() -> None:
     live = live_on(context)
     hold(live, 1, 2, 3)
     hold(live, 1, 2, 3)
-    assert context.calls == [[1, 2, 3], [3]]
+    assert context.calls == [[1, 2], [3], [3]]
 
 
 def test_recurrent_memory_is_extended_but_never_cut() -> None:
@@ -71,7 +70,7 @@ def test_recurrent_memory_is_extended_but_never_cut() -> None:
     hold(live, 1, 2, 3)
     hold(live, 1, 2, 3, 4)
     hold(live, 1, 2, 9)
-    assert context.calls == [[1, 2, 3], [4], [1, 2, 9]]
+    assert context.calls == [[1, 2], [3], [4], [1, 2], [9]]
     assert context.cells == [1, 2, 9]
 
 
@@ -81,7 +80,7 @@ def test_a_refused_cut_evaluates_everything_again() -> None:
     live = live_on(context)
     hold(live, 1, 2, 3)
     hold(live, 1, 2, 9)
-    assert context.calls == [[1, 2, 3], [1, 2, 9]]
+    assert context.calls == [[1, 2], [3], [1, 2], [9]]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +93,7 @@ def test_a_sliding_window_is_cut_only_where_it_still_holds_a_whole_window(first:
     live = live_on(context, swa_full=False)
     hold(live, 1, 2, 3, 4, 5, 6, 7, 8)
     hold(live, 1, 2, 3, 4, 5, 6, 9)  # cut at 6: right while the first held position is at most 6 - 4
-    assert context.calls[1] == ([9] if keeps else [1, 2, 3, 4, 5, 6, 9])
+    assert context.calls[2:] == ([[9]] if keeps else [[1, 2, 3, 4, 5, 6], [9]])
 
 
 def test_a_full_sliding_window_is_cut_anywhere() -> None:
@@ -103,7 +102,7 @@ def test_a_full_sliding_window_is_cut_anywhere() -> None:
     live = live_on(context, swa_full=True)
     hold(live, 1, 2, 3, 4, 5, 6, 7, 8)
     hold(live, 1, 9)
-    assert context.calls[1] == [9]
+    assert context.calls[2:] == [[9]]
 
 
 def test_a_prompt_longer_than_the_context_is_refused_before_anything_changes() -> None:
@@ -128,7 +127,7 @@ def test_an_aborted_prompt_keeps_what_native_code_kept() -> None:
     live = live_on(context)
     abort_at(context, call=0, keep=2)
     with pytest.raises(DecodeAborted) as failure:
-        hold(live, 1, 2, 3, 4)
+        hold(live, 1, 2, 3, 4, 5)
     live.settle(failure.value)
     assert live.tokens.tolist() == context.cells == [1, 2]
 
@@ -163,6 +162,29 @@ def test_an_interrupt_between_evaluation_and_ledger_is_reconciled() -> None:
     assert live.length == 0
     hold(live, 1, 2, 4)
     assert context.cells == [1, 2, 4]
+
+
+def test_an_interrupt_right_after_a_step_keeps_the_step() -> None:
+    context = FakeContext()
+    live = live_on(context)
+    hold(live, 1, 2)
+
+    def evaluate_and_interrupt(tokens: list[int]) -> None:
+        context.cells += tokens
+        raise KeyboardInterrupt
+
+    context.before_decode = evaluate_and_interrupt
+    with pytest.raises(KeyboardInterrupt):
+        live.step(3)
+    live.settle(KeyboardInterrupt())
+    assert live.tokens.tolist() == [1, 2, 3]
+
+
+def test_the_last_token_of_a_prompt_is_evaluated_alone() -> None:
+    """So that the same prompt gives the same logits when it is reused: kernels for many tokens round differently."""
+    context = FakeContext(n_batch=4)
+    hold(live_on(context), 1, 2, 3, 4, 5, 6)
+    assert context.calls == [[1, 2, 3, 4], [5], [6]]
 
 
 def test_an_aborted_turn_stops_between_two_batches() -> None:

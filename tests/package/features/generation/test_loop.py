@@ -10,8 +10,7 @@ import pytest
 from llama_cpp._engine.errors import ComputeError
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.generation.loop import generate
-
-from ..fakes import abort_at, fake_runtime, next_token
+from tests.package.features.fakes import abort_at, fake_runtime, next_token
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -92,10 +91,10 @@ def test_an_abort_between_steps_ends_it_and_leaves_memory_right() -> None:
 
 def test_an_abort_within_an_evaluation_ends_it_and_leaves_memory_right() -> None:
     runtime = fake_runtime()
-    abort_at(runtime.context, call=2)
+    abort_at(runtime.context, call=3)
     assert len(list(run(runtime, 1, 2, 3))) == 2
     assert runtime.live.tokens.tolist() == runtime.context.cells
-    runtime.context.before_decode = lambda tokens: None
+    runtime.context.before_decode = lambda _: None
     with closing(run(runtime, 1, 2, 3)) as tokens:
         assert take(tokens, 3) == expected([1, 2, 3], 3)
 
@@ -114,6 +113,6 @@ def test_other_failures_pass_and_the_next_request_is_right(error: BaseException)
     with pytest.raises(type(error)):
         list(run(runtime, 1, 2, 3))
     assert runtime.live.tokens.tolist() == runtime.context.cells
-    runtime.context.before_decode = lambda tokens: None
+    runtime.context.before_decode = lambda _: None
     with closing(run(runtime, 1, 2, 3)) as tokens:
         assert take(tokens, 5) == expected([1, 2, 3], 5)
