@@ -66,6 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.hint:
             print(f"  next: {error.hint}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     print_report(facts, lines)
     if args.json:
         write_json(args.json, facts, lines)
@@ -110,7 +113,7 @@ def _subject(args: argparse.Namespace, interpreter: Interpreter) -> Iterator[Sub
 
 
 def _arena(stack: ExitStack, subject: Subject, interpreter: Interpreter, args: argparse.Namespace) -> Arena:
-    peer, reason = None, "left out by --no-peer"
+    peer, reason = None, ""
     if not args.no_peer:
         try:
             launch = stack.enter_context(environments.peer_launch(subject.libraries, interpreter))

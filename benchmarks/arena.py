@@ -45,7 +45,7 @@ class Readied:
 
 @dataclass(kw_only=True)
 class Arena:
-    """Who takes part, and how long. `peer` is None when it could not be had, for the reason in `peer_failure`."""
+    """Who takes part, and how long. `peer` is None when it is left out, or could not be had for the reason in `peer_failure`."""
 
     ours: Contestant
     bare: Contestant
@@ -63,8 +63,11 @@ class Arena:
         return models.resolve([name])[name]
 
     def ready(self, model: Path, *, n_ctx: int | None = None, threads: int | None = None) -> Readied:
-        """Have `model` loaded by everybody: ours first, whose context size and threads the bare loop takes over."""
-        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=threads or self.threads)
+        """Have `model` loaded by everybody: ours first, whose context size and threads the bare loop takes over.
+
+        `threads` fixes the number for prompts too; without it the package chooses, or the user.
+        """
+        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=threads or self.threads, n_threads_batch=threads)
         made = self._prepare("package", self.ours, ours)
         bare = dataclasses.replace(ours, n_ctx=made.n_ctx, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
         self._prepare("bare loop", self.bare, bare)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 GREEDY = "greedy"
@@ -49,10 +50,12 @@ class Task:
 class Reading:
     """One repetition: seconds from the prompt to the last token, over all calls; `text` is that of the last call.
 
+    `cpu_seconds` is what all threads of the process spent computing, or waiting busily, in that time.
     `ended` tells that the model wished to end before the last token that was asked for.
     """
 
     seconds: float
+    cpu_seconds: float
     tokens: int
     text: str = ""
     ended: bool = False
@@ -62,7 +65,22 @@ class Reading:
         """Tokens per second."""
         return self.tokens / self.seconds
 
-    @property
-    def per_token(self) -> float:
-        """Seconds per token."""
-        return self.seconds / self.tokens
+    def per_token(self, *, cpu: bool = False) -> float:
+        """Seconds per token, or CPU seconds."""
+        return (self.cpu_seconds if cpu else self.seconds) / self.tokens
+
+
+@dataclass(kw_only=True)
+class Stopwatch:
+    """Adds up wall and CPU time over the blocks that it is entered for."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def __enter__(self) -> None:
+        self.cpu_seconds -= time.process_time()
+        self.seconds -= time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.perf_counter()
+        self.cpu_seconds += time.process_time()

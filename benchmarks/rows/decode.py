@@ -61,7 +61,7 @@ def _peers(arena: Arena, readied: Readied, task: Task, label: str) -> dict[str, 
 
 def _against_peer(arena: Arena, contest: Contest, key: str, prefix: str) -> list[Line]:
     target: Target = at_least(1.25)
-    if arena.peer is None:
+    if arena.peer_failure:
         label = contest.entries[key].label
         return [Line(row=contest.row, measured=label, against="llama-cpp-python", target=target, failure=arena.peer_failure)]
     return [contest.compare(key, other, target) for other in contest.entries if other.rstrip("0123456789") == f"{prefix} "]

@@ -23,15 +23,15 @@ FLAT = at_most(1.2)
 def synthetic(arena: Arena) -> list[Line]:
     """On a tiny model, where the share is most of the time; the peer's share beside it, in fewer rounds and without a target.
 
-    One thread: waiting for other threads would only add noise.
+    One thread and its CPU time, which other processes hardly disturb; a share of wall time would drown in their noise.
     """
     readied = arena.ready(arena.model(SYNTHETIC_MODEL), n_ctx=CONTEXT, threads=1)
     bare = _entries(arena.bare, "bare", "bare loop", readied.bare, calls=LONG // SHORT)
     ours = _entries(arena.ours, "ours", "create_completion", readied.ours, calls=LONG // SHORT)
-    lines = [_line(arena.contest("growth", {**bare, **ours}), "ours")]
+    lines = [_line(arena.contest("growth", {**bare, **ours}), "ours", cpu=True)]
     if arena.peer is not None:
         peer = _entries(arena.peer, "peer", "llama-cpp-python", readied.peer_alike, calls=1)
-        lines.append(_line(arena.contest("growth", {**bare, **peer}, rounds=min(arena.rounds, FEW)), "peer"))
+        lines.append(_line(arena.contest("growth", {**bare, **peer}, rounds=min(arena.rounds, FEW)), "peer", cpu=True))
     return lines
 
 
@@ -52,14 +52,19 @@ def _entries(contestant: Contestant, who: str, name: str, setup: Setup, *, calls
     }
 
 
-def _line(contest: Contest, who: str) -> Line:
+def _line(contest: Contest, who: str, *, cpu: bool = False) -> Line:
     target = FLAT if who == "ours" else None
     name = "Python's share" if who == "ours" else "llama-cpp-python's share"
-    line = Line(row=contest.row, measured=f"{name} per token, {LONG} tokens", against=f"at {SHORT} tokens", target=target)
+    line = Line(
+        row=contest.row,
+        measured=f"{name} per token, {LONG} tokens{' (CPU time, 1 thread)' if cpu else ''}",
+        against=f"at {SHORT} tokens",
+        target=target,
+    )
     keys = [f"{side} {tokens}" for side in (who, "bare") for tokens in (LONG, SHORT)]
     if failed := contest.failure(*keys):
         return dataclasses.replace(line, failure=failed)
-    late, early = _shares(contest, who, LONG), _shares(contest, who, SHORT)
+    late, early = _shares(contest, who, LONG, cpu=cpu), _shares(contest, who, SHORT, cpu=cpu)
     return dataclasses.replace(
         line,
         value=Quantity(value=figure(late).value, unit="µs/tok"),
@@ -69,9 +74,9 @@ def _line(contest: Contest, who: str) -> Line:
     )
 
 
-def _shares(contest: Contest, who: str, tokens: int) -> list[float]:
+def _shares(contest: Contest, who: str, tokens: int, *, cpu: bool) -> list[float]:
     """Microseconds per token beyond the bare loop, in every round."""
-    sides = [[reading.per_token * MICRO for reading in contest.series[f"{side} {tokens}"].readings] for side in (who, "bare")]
+    sides = [[reading.per_token(cpu=cpu) * MICRO for reading in contest.series[f"{side} {tokens}"].readings] for side in (who, "bare")]
     return [a - b for a, b in zip(*sides, strict=True)]
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Reading, Ready, Setup, Task
+from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Reading, Ready, Setup, Stopwatch, Task
 from benchmarks.workers.native import Native
 from benchmarks.workers.serve import serve
+
+Tokens: TypeAlias = "ctypes.Array[ctypes.c_int32]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +54,20 @@ class BareLoop:
         loaded = self._loaded[task.setup]
         prompt = self._tokenize(loaded, task.prompt)
         sampler = 0 if task.sampling == UNSAMPLED else self._sampler(task)
-        seconds, tokens = 0.0, [0]
+        watch, tokens = Stopwatch(), list[int]()
         for _ in range(task.calls):
             self._lib.llama_memory_clear(loaded.memory, True)
             if sampler:
                 self._lib.llama_sampler_reset(sampler)
-                took, tokens = self._sampled(loaded, prompt, task.tokens, sampler)
+                tokens = self._sampled(loaded, prompt, task.tokens, sampler, watch)
             else:
-                took = self._unsampled(loaded, prompt, task.tokens)
-            seconds += took
-        if not sampler:
-            return Reading(seconds=seconds, tokens=task.tokens * task.calls)
-        self._lib.llama_sampler_free(sampler)
-        ended = any(self._lib.llama_vocab_is_eog(loaded.vocab, token) for token in tokens)
-        return Reading(seconds=seconds, tokens=task.tokens * task.calls, text=self._text(loaded, tokens), ended=ended)
+                self._unsampled(loaded, prompt, task.tokens, watch)
+        text, ended = "", False
+        if sampler:
+            self._lib.llama_sampler_free(sampler)
+            text, ended = self._text(loaded, tokens), any(self._lib.llama_vocab_is_eog(loaded.vocab, token) for token in tokens)
+        count = task.tokens * task.calls
+        return Reading(seconds=watch.seconds, cpu_seconds=watch.cpu_seconds, tokens=count, text=text, ended=ended)
 
     def release(self) -> None:
         """Free everything."""
@@ -74,41 +76,36 @@ class BareLoop:
             self._lib.llama_model_free(loaded.model)
         self._loaded.clear()
 
-    def _sampled(self, loaded: _Loaded, prompt: ctypes.Array[ctypes.c_int32], count: int, sampler: int) -> tuple[float, list[int]]:
+    def _sampled(self, loaded: _Loaded, prompt: Tokens, count: int, sampler: int, watch: Stopwatch) -> list[int]:
         context, decode, sample = loaded.context, self._lib.llama_decode, self._lib.llama_sampler_sample
         one = (ctypes.c_int32 * 1)()
         whole, single = self._lib.llama_batch_get_one(prompt, len(prompt)), self._lib.llama_batch_get_one(one, 1)
         tokens: list[int] = []
-        started = time.perf_counter()
-        status = decode(context, whole)
-        token = sample(sampler, context, -1)
-        tokens.append(token)
-        for _ in range(count - 1):
-            one[0] = token
-            status |= decode(context, single)
+        with watch:
+            status = decode(context, whole)
             token = sample(sampler, context, -1)
             tokens.append(token)
-        seconds = time.perf_counter() - started
-        return self._checked(status, seconds), tokens
+            for _ in range(count - 1):
+                one[0] = token
+                status |= decode(context, single)
+                token = sample(sampler, context, -1)
+                tokens.append(token)
+        _check(status)
+        return tokens
 
-    def _unsampled(self, loaded: _Loaded, prompt: ctypes.Array[ctypes.c_int32], count: int) -> float:
+    def _unsampled(self, loaded: _Loaded, prompt: Tokens, count: int, watch: Stopwatch) -> None:
         context, decode, wait = loaded.context, self._lib.llama_decode, self._lib.llama_synchronize
         vocabulary = self._lib.llama_vocab_n_tokens(loaded.vocab)
         one = (ctypes.c_int32 * 1)()
         whole, single = self._lib.llama_batch_get_one(prompt, len(prompt)), self._lib.llama_batch_get_one(one, 1)
-        started = time.perf_counter()
-        status = decode(context, whole)
-        wait(context)
-        for index in range(count - 1):
-            one[0] = (index * 7919 + 101) % vocabulary
-            status |= decode(context, single)
+        with watch:
+            status = decode(context, whole)
             wait(context)
-        return self._checked(status, time.perf_counter() - started)
-
-    def _checked(self, status: int, seconds: float) -> float:
-        if status:
-            raise RuntimeError(f"llama_decode returned {status}")
-        return seconds
+            for index in range(count - 1):
+                one[0] = (index * 7919 + 101) % vocabulary
+                status |= decode(context, single)
+                wait(context)
+        _check(status)
 
     def _sampler(self, task: Task) -> int:
         lib = self._lib
@@ -127,11 +124,11 @@ class BareLoop:
             lib.llama_sampler_chain_add(chain, make())
         return chain
 
-    def _tokenize(self, loaded: _Loaded, text: str) -> ctypes.Array[ctypes.c_int32]:
+    def _tokenize(self, loaded: _Loaded, text: str) -> Tokens:
         data = text.encode()
         room = (ctypes.c_int32 * (len(data) + 2))()
         count = self._lib.llama_tokenize(loaded.vocab, data, len(data), room, len(room), True, False)
-        tokens: ctypes.Array[ctypes.c_int32] = (ctypes.c_int32 * count)(*room[:count])
+        tokens: Tokens = (ctypes.c_int32 * count)(*room[:count])
         return tokens
 
     def _text(self, loaded: _Loaded, tokens: list[int]) -> str:
@@ -139,6 +136,11 @@ class BareLoop:
         room = ctypes.create_string_buffer(64 * len(tokens))
         length = self._lib.llama_detokenize(loaded.vocab, array, len(tokens), room, len(room), False, False)
         return room.raw[: max(length, 0)].decode(errors="replace")
+
+
+def _check(status: int) -> None:
+    if status:
+        raise RuntimeError(f"llama_decode returned {status}")
 
 
 def main() -> None:

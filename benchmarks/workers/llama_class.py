@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import time
 from typing import Any
 
-from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Task
+from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Stopwatch, Task
 from benchmarks.workers.serve import serve
 
 
@@ -34,16 +33,16 @@ class LlamaClass:
         run = _streamed if task.stream else _plain
         choice: dict[str, Any] = {"temperature": 0.0} if task.sampling == GREEDY else {"seed": task.seed}
         options = {"max_tokens": task.tokens, **choice}
-        seconds, text, reason = 0.0, "", ""
+        watch, text, reason = Stopwatch(), "", ""
         for _ in range(task.calls):
             llama.reset()
-            started = time.perf_counter()
-            text, reason = run(llama, task.prompt, options)
-            seconds += time.perf_counter() - started
+            with watch:
+                text, reason = run(llama, task.prompt, options)
         produced = task.tokens
         if reason != "length":
             produced = int(llama.n_tokens) - len(llama.tokenize(task.prompt.encode()))
-        return Reading(seconds=seconds, tokens=produced * task.calls, text=text, ended=reason != "length")
+        count = produced * task.calls
+        return Reading(seconds=watch.seconds, cpu_seconds=watch.cpu_seconds, tokens=count, text=text, ended=reason != "length")
 
     def release(self) -> None:
         """Close every `Llama`."""

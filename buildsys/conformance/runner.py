@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +21,10 @@ from buildsys.process import console
 from buildsys.project import ROOT, VENDOR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SUITE = ROOT / "conformance"
+GUIDE = ROOT / "docs" / "guide"
 ONCE_PER_WHEEL = "once_per_wheel"
 _CI_VARIABLES = ("CI", "GITHUB_ACTIONS")
 
@@ -39,6 +42,7 @@ def suite_variables(wheel: Path, models: Mapping[str, str]) -> dict[str, str]:
         **{name: value for name, value in os.environ.items() if name.startswith("LLAMA_TEST_")},
         "LLAMA_TEST_WHEEL": str(wheel),
         "LLAMA_TEST_VENDOR": str(VENDOR),
+        "LLAMA_TEST_GUIDE": str(GUIDE),
         "LLAMA_TEST_REQUIRE_MODELS": "1" if models_required() else "0",
         "GGML_NO_BACKTRACE": "1",
     }
@@ -66,14 +70,22 @@ def run_conformance(
     interpreters = find_interpreters(pythons)
     models = environment(required=models_required())
     results = []
-    for wheel in paths:
-        for interpreter in reversed(interpreters):
-            complete = interpreter is interpreters[-1]
-            console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{'' if complete else ' (short)'}")
-            variables = suite_variables(wheel, models)
-            run = _Run(wheel=wheel, interpreter=interpreter, complete=complete, variables=variables, pytest_args=pytest_args)
-            results.append(_prove(run))
+    for path in paths:
+        with _snapshot(path) as wheel:
+            for interpreter in reversed(interpreters):
+                complete = interpreter is interpreters[-1]
+                console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{'' if complete else ' (short)'}")
+                variables = suite_variables(wheel, models)
+                run = _Run(wheel=wheel, interpreter=interpreter, complete=complete, variables=variables, pytest_args=pytest_args)
+                results.append(_prove(run))
     return results
+
+
+@contextmanager
+def _snapshot(wheel: Path) -> Iterator[Path]:
+    """A copy of `wheel`, so that one and the same file is installed and examined though a build may replace it meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="conformance-wheel-") as folder:
+        yield Path(shutil.copy2(wheel, folder))
 
 
 def _existing(wheel: Path) -> Path:

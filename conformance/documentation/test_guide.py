@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from rig import material
 
+from llama_cpp import Llama
+
 GUIDE = os.environ.get("LLAMA_TEST_GUIDE", "")
 MODEL_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -24,6 +26,7 @@ def test_the_guide_has_examples() -> None:
     assert pages()
 
 
+@pytest.mark.once_per_wheel
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / MODEL_NAME).symlink_to(material.model(material.TRANSFORMER))
@@ -34,6 +37,5 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         line = text.count("\n", 0, block.start(1))
         exec(compile("\n" * line + block[1], str(page), "exec"), names)  # noqa: S102 - the guide is ours
     for value in names.values():
-        close = getattr(value, "close", None)
-        if callable(close):
-            close()
+        if isinstance(value, Llama):
+            value.close()

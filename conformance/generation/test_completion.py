@@ -29,25 +29,25 @@ def test_stream_equals_whole(text_model: Llama, sampling: dict[str, float], echo
     )
 
 
-def test_shape_of_a_completion(smollm2: Llama) -> None:
-    completion = smollm2.create_completion(PROMPT, max_tokens=4, **GREEDY)
+def test_shape_of_a_completion(synthetic: Llama) -> None:
+    completion = synthetic.create_completion(PROMPT, max_tokens=4, **GREEDY)
     assert completion["object"] == "text_completion"
     assert completion["id"].startswith("cmpl-")
     assert isinstance(completion["created"], int)
-    assert completion["model"] == smollm2.model_path
+    assert completion["model"] == synthetic.model_path
     assert [choice["index"] for choice in completion["choices"]] == [0]
     assert completion["choices"][0]["logprobs"] is None
 
 
-def test_shape_of_a_stream(smollm2: Llama) -> None:
-    chunks = list(smollm2.create_completion(PROMPT, max_tokens=4, stream=True, **GREEDY))
+def test_shape_of_a_stream(synthetic: Llama) -> None:
+    chunks = list(synthetic.create_completion(PROMPT, max_tokens=4, stream=True, **GREEDY))
     assert len({chunk["id"] for chunk in chunks}) == 1
     assert all("usage" not in chunk for chunk in chunks)
     assert chunks[-1]["choices"][0]["text"] == ""
 
 
-def test_call_is_a_completion(smollm2: Llama) -> None:
-    assert text(smollm2(PROMPT, max_tokens=8, **GREEDY)) == text(smollm2.create_completion(PROMPT, max_tokens=8, **GREEDY))
+def test_call_is_a_completion(synthetic: Llama) -> None:
+    assert text(synthetic(PROMPT, max_tokens=8, **GREEDY)) == text(synthetic.create_completion(PROMPT, max_tokens=8, **GREEDY))
 
 
 def test_usage_counts(text_model: Llama) -> None:
@@ -57,14 +57,14 @@ def test_usage_counts(text_model: Llama) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_no_tokens(smollm2: Llama, stream: bool) -> None:
-    answer = smollm2.create_completion(PROMPT, max_tokens=0, stream=stream, **GREEDY)
+def test_no_tokens(synthetic: Llama, stream: bool) -> None:
+    answer = synthetic.create_completion(PROMPT, max_tokens=0, stream=stream, **GREEDY)
     produced, reason = joined(answer) if stream else (text(answer), finish_reason(answer))
     assert (produced, reason) == ("", "length")
 
 
-def test_no_tokens_with_echo_gives_the_prompt(smollm2: Llama) -> None:
-    assert text(smollm2.create_completion(PROMPT, max_tokens=0, echo=True, **GREEDY)) == PROMPT
+def test_no_tokens_with_echo_gives_the_prompt(synthetic: Llama) -> None:
+    assert text(synthetic.create_completion(PROMPT, max_tokens=0, echo=True, **GREEDY)) == PROMPT
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -106,11 +106,11 @@ def test_tokens_as_prompt_equal_text_as_prompt(text_model: Llama) -> None:
     assert tokens == before
 
 
-def test_arguments_are_not_changed(smollm2: Llama) -> None:
+def test_arguments_are_not_changed(synthetic: Llama) -> None:
     arguments = {"stop": ["\n\n", "###"], "logit_bias": {}, "dry_seq_breakers": ["\n"]}
     given = copy.deepcopy(arguments)
     for _ in range(2):
-        smollm2.create_completion(PROMPT, max_tokens=2, **given)
+        synthetic.create_completion(PROMPT, max_tokens=2, **given)
     assert given == arguments
 
 
@@ -133,8 +133,8 @@ class TestSeeds:
     def test_none_differs_from_call_to_call(self, text_model: Llama) -> None:
         assert len({self.sample(text_model, None) for _ in range(4)}) > 1
 
-    def test_seed_repeats_after_other_calls(self, smollm2: Llama) -> None:
-        first = self.sample(smollm2, 7)
-        self.sample(smollm2, None)
-        smollm2.create_completion("Something else", max_tokens=3)
-        assert self.sample(smollm2, 7) == first
+    def test_seed_repeats_after_other_calls(self, synthetic: Llama) -> None:
+        first = self.sample(synthetic, 7)
+        self.sample(synthetic, None)
+        synthetic.create_completion("Something else", max_tokens=3)
+        assert self.sample(synthetic, 7) == first

@@ -44,16 +44,16 @@ def test_abandoned_stream(text_model: Llama, steps: int, how: str) -> None:
     assert_works(text_model, due)
 
 
-def test_consumer_that_raises(smollm2: Llama) -> None:
-    due = reference(smollm2)
+def test_consumer_that_raises(synthetic: Llama) -> None:
+    due = reference(synthetic)
 
     def consume(stream: Iterator[Any]) -> None:
         next(stream)
         raise KeyError("the consumer's own")
 
     with pytest.raises(KeyError, match="own"):
-        consume(smollm2.create_completion(PROMPT, max_tokens=N_TOKENS, stream=True, **GREEDY))
-    assert_works(smollm2, due)
+        consume(synthetic.create_completion(PROMPT, max_tokens=N_TOKENS, stream=True, **GREEDY))
+    assert_works(synthetic, due)
 
 
 def test_abort_in_a_stream(text_model: Llama) -> None:
@@ -66,6 +66,7 @@ def test_abort_in_a_stream(text_model: Llama) -> None:
     assert_works(text_model, due)
 
 
+@pytest.mark.once_per_wheel
 def test_abort_from_another_thread(smollm2: Llama) -> None:
     due = reference(smollm2)
     timer = threading.Timer(0.3, smollm2.abort)
@@ -79,10 +80,10 @@ def test_abort_from_another_thread(smollm2: Llama) -> None:
     assert_works(smollm2, due)
 
 
-def test_abort_while_idle_does_not_stop_the_next_call(smollm2: Llama) -> None:
-    due = reference(smollm2)
-    smollm2.abort()
-    assert_works(smollm2, due)
+def test_abort_while_idle_does_not_stop_the_next_call(synthetic: Llama) -> None:
+    due = reference(synthetic)
+    synthetic.abort()
+    assert_works(synthetic, due)
 
 
 def in_threads(*jobs: Any) -> list[Any]:
@@ -112,6 +113,7 @@ def test_threads_on_one_object_wait_for_each_other(text_model: Llama) -> None:
     assert in_threads(*jobs) == [due] * 4
 
 
+@pytest.mark.once_per_wheel
 def test_two_objects_run_side_by_side(smollm2: Llama) -> None:
     due = reference(smollm2)
     with Llama(str(material.model(material.TRANSFORMER)), n_ctx=256, n_threads=1, verbose=False) as other:
@@ -152,11 +154,11 @@ class TestMistakes:
         with pytest.raises(ValueError, match="n_ctx"):
             Llama(str(material.model(material.SYNTH_LLAMA)), n_ctx=n_ctx, verbose=False)
 
-    def test_prompt_longer_than_the_context(self, smollm2: Llama) -> None:
-        due = reference(smollm2)
+    def test_prompt_longer_than_the_context(self, synthetic: Llama) -> None:
+        due = reference(synthetic)
         with pytest.raises(ValueError, match="exceed context window of 512"):
-            smollm2.create_completion("word " * 2000, max_tokens=4)
-        assert_works(smollm2, due)
+            synthetic.create_completion("word " * 2000, max_tokens=4)
+        assert_works(synthetic, due)
 
     @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
     @pytest.mark.parametrize("token", [-1, 10**6, 2**40])
@@ -167,15 +169,15 @@ class TestMistakes:
         assert_works(text_model, due)
 
     @pytest.mark.parametrize("prompt", [None, 5, 1.5, [1.5], ["a"], {"a": 1}], ids=repr)
-    def test_prompt_of_a_wrong_type(self, smollm2: Llama, prompt: object) -> None:
+    def test_prompt_of_a_wrong_type(self, synthetic: Llama, prompt: object) -> None:
         with pytest.raises((TypeError, ValueError)):
-            smollm2.create_completion(prompt, max_tokens=2)
+            synthetic.create_completion(prompt, max_tokens=2)
 
-    def test_text_that_is_no_unicode(self, smollm2: Llama) -> None:
-        due = reference(smollm2)
+    def test_text_that_is_no_unicode(self, synthetic: Llama) -> None:
+        due = reference(synthetic)
         with contextlib.suppress(ValueError):  # refused, or taken as the bytes that it is: but never fatal
-            smollm2.create_completion("\ud800", max_tokens=2)
-        assert_works(smollm2, due)
+            synthetic.create_completion("\ud800", max_tokens=2)
+        assert_works(synthetic, due)
 
     def test_generation_without_weights(self) -> None:
         path = material.vendor_file("models/ggml-vocab-gpt-2.gguf")

@@ -50,29 +50,29 @@ def check(llama: Llama, stops: list[str]) -> None:
 
 
 @pytest.mark.parametrize("stops", [[], [""], ["", ""]], ids=["none", "empty", "empties"])
-def test_no_stop_or_an_empty_one_changes_nothing(smollm2: Llama, stops: list[str]) -> None:
-    check(smollm2, stops)
+def test_no_stop_or_an_empty_one_changes_nothing(synthetic: Llama, stops: list[str]) -> None:
+    check(synthetic, stops)
 
 
-def test_one_string_is_a_list_of_one(smollm2: Llama) -> None:
-    stop = whole_text(smollm2)[4:9]
-    by_string = smollm2.create_completion(PROMPT, max_tokens=N_TOKENS, stop=stop, **GREEDY)
-    assert text(by_string) == cut_at_first_stop(whole_text(smollm2), [stop])
+def test_one_string_is_a_list_of_one(synthetic: Llama) -> None:
+    stop = whole_text(synthetic)[4:9]
+    by_string = synthetic.create_completion(PROMPT, max_tokens=N_TOKENS, stop=stop, **GREEDY)
+    assert text(by_string) == cut_at_first_stop(whole_text(synthetic), [stop])
 
 
-def test_earliest_in_the_text_wins_whatever_the_order(smollm2: Llama) -> None:
-    whole = whole_text(smollm2)
+def test_earliest_in_the_text_wins_whatever_the_order(synthetic: Llama) -> None:
+    whole = whole_text(synthetic)
     early, late = whole[3:6], whole[-6:-2]
-    check(smollm2, [late, early])
-    check(smollm2, [early, late])
+    check(synthetic, [late, early])
+    check(synthetic, [early, late])
 
 
-def test_stop_that_begins_the_text_leaves_nothing(smollm2: Llama) -> None:
-    check(smollm2, [whole_text(smollm2)[:3]])
+def test_stop_that_begins_the_text_leaves_nothing(synthetic: Llama) -> None:
+    check(synthetic, [whole_text(synthetic)[:3]])
 
 
-def test_beginning_of_a_stop_at_the_very_end_is_given_out(smollm2: Llama) -> None:
-    check(smollm2, [whole_text(smollm2)[-2:] + "\x01never"])
+def test_beginning_of_a_stop_at_the_very_end_is_given_out(synthetic: Llama) -> None:
+    check(synthetic, [whole_text(synthetic)[-2:] + "\x01never"])
 
 
 def stops_within(whole: str) -> st.SearchStrategy[list[str]]:

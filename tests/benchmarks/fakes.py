@@ -37,7 +37,9 @@ class FakeContestant:
         self.journal.append(self.name)
         text = "" if task.sampling == UNSAMPLED else f"{task.tokens} {task.sampling} {task.seed}"
         seconds = self.per_token * task.tokens * task.calls
-        return Reading(seconds=seconds, tokens=task.tokens * task.calls, text=text, ended=task.seed in self.ends_with_seeds)
+        return Reading(
+            seconds=seconds, cpu_seconds=seconds, tokens=task.tokens * task.calls, text=text, ended=task.seed in self.ends_with_seeds
+        )
 
     def release(self) -> None:
         self.setups.clear()
@@ -48,12 +50,12 @@ class FakeArena(Arena):
         return Path(f"/models/{name}")
 
 
-def arena(ours: FakeContestant, bare: FakeContestant, peer: FakeContestant | None, *, rounds: int = 3) -> Arena:
+def arena(ours: FakeContestant, bare: FakeContestant, peer: FakeContestant | None, *, rounds: int = 3, peer_failure: str = "") -> Arena:
     return FakeArena(
         ours=cast("Contestant", ours),
         bare=cast("Contestant", bare),
         peer=cast("Contestant | None", peer),
-        peer_failure="" if peer else "left out",
+        peer_failure=peer_failure,
         rounds=rounds,
         tokens=64,
         say=lambda _text: None,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -16,7 +17,8 @@ class GrowingContestant(FakeContestant):
 
     def measure(self, task: Task) -> Reading:
         reading = super().measure(task)
-        return Reading(seconds=reading.seconds * (1 + task.tokens / SHORT), tokens=reading.tokens, text=reading.text)
+        seconds = reading.seconds * (1 + task.tokens / SHORT)
+        return dataclasses.replace(reading, seconds=seconds, cpu_seconds=seconds)
 
 
 def ratios(lines: list[Line]) -> dict[str, tuple[float, str]]:
@@ -41,8 +43,14 @@ def test_a_peer_with_the_same_threads_runs_once() -> None:
 
 
 def test_without_the_peer_its_line_says_why() -> None:
+    lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(1.0), None, peer_failure="no network"))
+    assert lines[-1].failure == "no network"
+    assert lines[-1].verdict == "not measured"
+
+
+def test_a_peer_that_was_left_out_on_purpose_has_no_line() -> None:
     lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(1.0), None))
-    assert lines[-1].failure == "left out"
+    assert [line.failure for line in lines] == ["", ""]
 
 
 def test_the_default_chain_has_plain_and_streamed_lines() -> None:
@@ -67,6 +75,20 @@ def test_a_constant_share_is_flat_and_a_growing_one_is_seen() -> None:
     assert grown.figure is not None
     assert grown.figure.value == pytest.approx(LONG / SHORT)
     assert grown.verdict == ""
+
+
+class DisturbedContestant(FakeContestant):
+    """Another process takes the processor away now and then."""
+
+    def measure(self, task: Task) -> Reading:
+        reading = super().measure(task)
+        return dataclasses.replace(reading, seconds=reading.seconds * (1 + len(self.journal) % 3))
+
+
+def test_the_synthetic_share_is_of_cpu_time_so_that_other_processes_do_not_show() -> None:
+    (line,) = growth.synthetic(arena(DisturbedContestant(1.5), DisturbedContestant(1.0), None))
+    assert line.figure is not None
+    assert line.figure.value == pytest.approx(1.0)
 
 
 def test_a_growing_share_of_ours_misses() -> None:

@@ -6,13 +6,14 @@ import io
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.contestant import Contestant, Launch
 from benchmarks.interleave import MeasurementError
-from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Task
+from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Stopwatch, Task
 from benchmarks.rows import imports
 from benchmarks.workers import native
 from benchmarks.workers.serve import answer
@@ -27,7 +28,7 @@ class Echo:
 
     def measure(self, task: Task) -> Reading:
         assert isinstance(task.setup, Setup)
-        return Reading(seconds=2.0, tokens=task.tokens, text=task.prompt)
+        return Reading(seconds=2.0, cpu_seconds=1.0, tokens=task.tokens, text=task.prompt)
 
     def release(self) -> None:
         raise KeyError("nothing there")
@@ -42,7 +43,18 @@ def ask(do: str, details: dict[str, object]) -> dict[str, object]:
 
 def test_requests_and_answers_survive_the_pipe() -> None:
     assert ask("prepare", dataclasses.asdict(Setup(model="m", n_ctx=7)))["n_ctx"] == 7
-    assert Reading(**ask("measure", dataclasses.asdict(TASK))) == Reading(seconds=2.0, tokens=3, text="p")  # type: ignore[arg-type]
+    assert Reading(**ask("measure", dataclasses.asdict(TASK))) == Reading(seconds=2.0, cpu_seconds=1.0, tokens=3, text="p")  # type: ignore[arg-type]
+
+
+def test_the_stopwatch_adds_up_its_blocks_and_leaves_out_what_lies_between() -> None:
+    watch, started = Stopwatch(), time.perf_counter()
+    for _ in range(2):
+        with watch:
+            time.sleep(0.02)
+        time.sleep(0.05)
+    assert watch.seconds >= 0.039
+    assert time.perf_counter() - started - watch.seconds >= 0.099
+    assert watch.cpu_seconds < watch.seconds
 
 
 def test_an_exception_becomes_the_answer() -> None:

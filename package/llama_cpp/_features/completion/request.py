@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.sampling.arguments import sampling_from
@@ -46,8 +47,8 @@ def _prompt(prompt: object) -> str | tuple[int, ...]:
     if isinstance(prompt, bytes):
         raise TypeError("prompt is bytes; decode it to a str, or tokenize it and pass the token ids")
     try:
-        return tuple(int(token) for token in prompt)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+        return tuple(index(token) for token in prompt)  # type: ignore[attr-defined]
+    except TypeError:
         raise TypeError(f"prompt must be a str or a sequence of token ids, not {type(prompt).__name__}") from None
 
 
@@ -56,7 +57,7 @@ def _token_limit(max_tokens: object) -> int | None:
         return None
     if isinstance(max_tokens, bool) or not hasattr(max_tokens, "__index__"):
         raise TypeError(f"max_tokens must be an integer or None, not {max_tokens!r}")
-    limit = int(max_tokens.__index__())
+    limit = index(max_tokens)
     return None if limit < 0 else limit
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from contextlib import suppress
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
@@ -139,7 +139,12 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
         self.close()
 
     def __del__(self) -> None:
-        with suppress(Exception):  # nothing may be raised while the interpreter goes down
+        opened = self._opened
+        if opened is None or opened.closed:  # closed, never opened, or freed at the interpreter's exit
+            return
+        try:
+            warnings.warn("a Llama was never closed; call close() or use a with statement", ResourceWarning, stacklevel=2, source=self)
+        finally:
             self.close()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -80,6 +80,11 @@ class Runtime:
         if self.turns.abort() and self._context is not None and not self._context.closed:
             self._context.abort()
 
+    @property
+    def closed(self) -> bool:
+        """Whether the native objects are freed."""
+        return self.model.closed
+
     def close(self) -> None:
         """Free the native objects, when whoever uses them now is done."""
         with self.turns.executing:

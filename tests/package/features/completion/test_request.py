@@ -62,7 +62,7 @@ def test_lists_are_copied() -> None:
     assert (made.prompt, made.stops) == ((1, 2), ("a",))
 
 
-@pytest.mark.parametrize("wrong", [b"bytes", None, 5, ["a", "b"]])
+@pytest.mark.parametrize("wrong", [b"bytes", None, 5, ["a", "b"], [1.5]])
 def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
     with pytest.raises(TypeError, match="prompt"):
         request(prompt=wrong)
