@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import llama_cpp
 
@@ -12,9 +13,8 @@ def main(model_path: str, prompt: str, n_tokens: int) -> None:
     """Print one line of JSON: the chosen variant and the greedy continuation of `prompt`."""
     report = llama_cpp.system_report()
     with llama_cpp.Llama(model_path, n_ctx=128, n_batch=64, n_threads=2, n_threads_batch=2, verbose=False) as llama:
-        pieces = llama.create_completion(prompt, max_tokens=n_tokens, temperature=0.0, stream=True)
-        text = "".join(piece["choices"][0]["text"] for piece in pieces)
-    print(json.dumps({"variant": report.cpu_variant, "text": text}))
+        completion: Any = llama.create_completion(prompt, max_tokens=n_tokens, temperature=0.0)
+    print(json.dumps({"variant": report.cpu_variant, "text": completion["choices"][0]["text"]}))
 
 
 if __name__ == "__main__":

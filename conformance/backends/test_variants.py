@@ -48,7 +48,8 @@ SCORES = """
     import json
     import llama_cpp
     report = llama_cpp.system_report()
-    print(json.dumps({"chosen": report.cpu_variant, "scores": {each.variant: each.score for each in report.plugins if each.family == "cpu"}}))
+    scores = {each.variant: each.score for each in report.plugins if each.family == "cpu"}
+    print(json.dumps({"chosen": report.cpu_variant, "scores": scores}))
 """
 
 pytestmark = pytest.mark.once_per_wheel

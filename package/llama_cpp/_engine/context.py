@@ -115,7 +115,6 @@ class Context(Handle[llama.llama_context_p]):
         one.seq_ids[0, 0] = seq_id
         one.outputs[0] = 1
         one.struct.n_tokens = 1
-        self._flag.clear()
         self._evaluate(llama.llama_decode, one)
         self._rows.last(1)
 
@@ -135,7 +134,6 @@ class Context(Handle[llama.llama_context_p]):
         array = self.vocab.check_all(tokens)
         start = self._start(array, pos, seq_id)
         limit = self._chunk_limit(len(array), outputs)
-        self._flag.clear()
         for begin in range(0, len(array), limit):
             chunk = array[begin : begin + limit]
             wanted = "none" if outputs == "last" and begin + limit < len(array) else outputs
@@ -175,7 +173,6 @@ class Context(Handle[llama.llama_context_p]):
     def decode_batch(self, batch: Batch) -> None:
         """Evaluate a batch that the caller filled: several sequences, embeddings, chosen outputs. Not split."""
         self._check_batch(batch, self.n_batch)
-        self._flag.clear()
         self._evaluate(llama.llama_decode, batch)
         self._rows.marked(batch.outputs[: batch.size])
 
@@ -190,7 +187,6 @@ class Context(Handle[llama.llama_context_p]):
     def encode_batch(self, batch: Batch) -> None:
         """Run the encoder over a batch that the caller filled."""
         self._check_batch(batch, self.n_ubatch)
-        self._flag.clear()
         self._evaluate(llama.llama_encode, batch)
         self._rows.marked(np.ones(batch.size, np.int8))
 
@@ -227,8 +223,16 @@ class Context(Handle[llama.llama_context_p]):
         raise SequenceIdError(f"sequence {seq_id} does not exist: this context has n_seq_max={self.n_seq_max}")
 
     def abort(self) -> None:
-        """Stop the evaluation that is running now: it raises `DecodeAborted`. From any thread; forgotten by the next."""
+        """Stop the evaluation that is running now, or the next one: it raises `DecodeAborted`. From any thread.
+
+        It holds until `clear_abort`, which whoever begins a request calls: cleared by each evaluation instead, an
+        abort that comes between two of them would be lost.
+        """
         self._flag.set()
+
+    def clear_abort(self) -> None:
+        """Let evaluations run again."""
+        self._flag.clear()
 
     def synchronize(self) -> None:
         """Wait until the last evaluation is finished; reading outputs does that too."""

@@ -184,25 +184,22 @@ def test_a_failure_leaves_no_rows(native: FakeLlama, context: Context) -> None:
         context.logits()
 
 
-def test_abort_reaches_the_running_evaluation_and_is_then_forgotten(native: FakeLlama, context: Context) -> None:
+def test_an_abort_holds_until_it_is_cleared(native: FakeLlama, context: Context) -> None:
     stops = native.params.abort_callback
     assert not stops(native.params.abort_callback_data)
 
     def decode(_ctx: Any, _batch: Any) -> Any:
-        context.abort()  # as another thread would
-        assert stops(native.params.abort_callback_data)
-        return 2
+        return 2 if stops(native.params.abort_callback_data) else 0
 
-    context.abort()  # before a call: nothing is running
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(llama, "llama_decode", decode)
         for evaluate in (lambda: context.decode([1]), lambda: context.decode_one(1, 0)):
-            with pytest.raises(DecodeAborted):
-                evaluate()
-    for evaluate in (lambda: context.decode([1]), lambda: context.decode_one(1, 0)):
-        context.abort()
-        evaluate()
-        assert not stops(native.params.abort_callback_data)
+            context.abort()  # between two evaluations: the next one must see it
+            for _ in range(2):
+                with pytest.raises(DecodeAborted):
+                    evaluate()
+            context.clear_abort()
+            evaluate()
 
 
 def test_an_evaluation_marks_the_context_as_busy(native: FakeLlama, context: Context) -> None:

@@ -45,8 +45,7 @@ class Runtime:
         except BaseException:
             self.model.close()
             raise
-        clear_abort = getattr(self._context, "clear_abort", None)
-        self.turns = Turns(clear_abort)
+        self.turns = Turns(self._context.clear_abort if self._context is not None else None)
 
     def _open_context(self, params: ContextParams, *, logits_all: bool) -> None:
         context = self._context = Context(self.model, params)
