@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SUITE = ROOT / "conformance"
 GUIDE = ROOT / "docs" / "guide"
 ONCE_PER_WHEEL = "once_per_wheel"
+SUITE_MODELS = ("LLAMA_TEST_TRANSFORMER_MODEL", "LLAMA_TEST_SYNTH_LLAMA", "LLAMA_TEST_SYNTH_LFM2", "LLAMA_TEST_SYNTH_BERT")
 _CI_VARIABLES = ("CI", "GITHUB_ACTIONS")
 
 
@@ -68,7 +69,7 @@ def run_conformance(
     """
     paths = [_existing(wheel) for wheel in wheels]
     interpreters = find_interpreters(pythons)
-    models = environment(required=models_required())
+    models = environment(SUITE_MODELS, required=models_required())
     results = []
     for path in paths:
         with _snapshot(path) as wheel:

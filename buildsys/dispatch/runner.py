@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 PROBE = Path(__file__).with_name("probe.py")
 MODEL = "smollm2-135m-instruct"
-# The model is sure of each token of its answer, so that rounding, which differs between variants, changes no text.
-PROMPT = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
-N_TOKENS = 8
+# The model is sure of each token of its answer (the likeliest leads by 3 and more), so that rounding, which differs between
+# variants, changes no text; and there are few tokens, because emulated vector instructions are slow.
+PROMPT = "1, 2, 3, 4,"
+N_TOKENS = 5
 TIMEOUT = 900
 
 

@@ -18,7 +18,7 @@ from buildsys.models.synth import SYNTHETIC_MODELS, SyntheticModel, fingerprint,
 from buildsys.project import cache_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 
 class UnknownModelError(ModelError):
@@ -207,14 +207,14 @@ def resolve(names: Iterable[str]) -> dict[str, Path]:
     return {model.name: ensure(model) for model in select(names)}
 
 
-def environment(*, offline: bool = False, required: bool = False) -> dict[str, str]:
-    """Variable → path for every model that the conformance suite can be handed.
+def environment(wanted: Collection[str] | None = None, *, offline: bool = False, required: bool = False) -> dict[str, str]:
+    """Variable → path for the models that the conformance suite is handed: those `wanted`, or all that have a variable.
 
     Models that cannot be had are left out and named on stderr, or raise when `required`.
     """
     paths = {}
     for model in catalogue():
-        if not model.variable:
+        if not model.variable or (wanted is not None and model.variable not in wanted):
             continue
         try:
             paths[model.variable] = str(ensure(model, offline=offline))

@@ -56,7 +56,7 @@ def prove(wheel: Path, pythons: Sequence[str] | None) -> list[ConformanceResult]
 
 def sample(wheel: Path, pythons: Sequence[str] | None) -> str:
     """One line of text that the installed wheel generates, greedily."""
-    variables = {"SAMPLE_MODEL": models.environment(required=True)[SAMPLE_MODEL]}
+    variables = {"SAMPLE_MODEL": models.environment([SAMPLE_MODEL], required=True)[SAMPLE_MODEL]}
     with installed(wheel, find_interpreters(pythons)[-1], SUITE / "requirements.txt") as environment:
         command = [str(environment.python), "-I", "-c", _SAMPLE, SAMPLE_PROMPT]
         result = subprocess.run(command, env=clean_variables(variables), check=False, capture_output=True, text=True)

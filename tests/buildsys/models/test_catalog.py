@@ -136,6 +136,11 @@ def test_the_environment_names_every_model_that_has_a_variable() -> None:
     assert all(Path(path).is_file() for path in found.values())
 
 
+def test_only_models_that_are_wanted_are_fetched(network: Network) -> None:
+    assert list(environment(["LLAMA_TEST_SYNTH_LLAMA"])) == ["LLAMA_TEST_SYNTH_LLAMA"]
+    assert network.fetched == []
+
+
 @pytest.mark.parametrize("offline", [False, True])
 def test_what_cannot_be_had_is_left_out_and_named(network: Network, offline: bool, capsys: pytest.CaptureFixture[str]) -> None:
     network.up = False
