@@ -57,7 +57,7 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Pytest:
 
     monkeypatch.setattr(runner, "installed", installed)
     monkeypatch.setattr(runner, "find_interpreters", lambda _: found)
-    monkeypatch.setattr(runner, "environment", lambda **_: {"LLAMA_TEST_TRANSFORMER_MODEL": "/models/small.gguf"})
+    monkeypatch.setattr(runner, "environment", lambda *_, **__: {"LLAMA_TEST_TRANSFORMER_MODEL": "/models/small.gguf"})
     monkeypatch.setattr(runner.subprocess, "run", child.run)
     for name in ("CI", "GITHUB_ACTIONS", "LLAMA_TEST_REQUIRE_MODELS"):
         monkeypatch.delenv(name, raising=False)
