@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from rig import material, native_state
 
-from llama_cpp import Llama
+# `child` first: it keeps the environment variables as they were before anything imports the tested package.
+from rig import child, material, native_state  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from llama_cpp import Llama
 
 CONTEXT = {"n_ctx": 512, "n_batch": 256, "n_threads": 2, "n_threads_batch": 2, "verbose": False}
 TEXT_MODELS = (
@@ -48,6 +50,8 @@ def opened_models() -> Iterator[dict[str, Llama]]:
 
 
 def _shared(models: dict[str, Llama], variable: str) -> Llama:
+    from llama_cpp import Llama  # noqa: PLC0415 - not before `child`
+
     path = material.model(variable)
     if variable not in models:
         models[variable] = Llama(str(path), **CONTEXT)

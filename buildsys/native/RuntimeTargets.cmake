@@ -15,6 +15,13 @@ foreach(backend IN LISTS GGML_AVAILABLE_BACKENDS)
   endif()
 endforeach()
 
+# GCC's _tile_loadconfig tells the optimizer of 8 of the 64 bytes that it reads (amxtileintrin.h), so most of a tile
+# configuration is never stored, and the first AMX instruction is an illegal one. Clang gets it right.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND "ggml-cpu-sapphirerapids" IN_LIST GGML_CPU_VARIANT_TARGETS)
+  message(STATUS "Leaving out ggml-cpu-sapphirerapids: GCC miscompiles AMX")
+  list(REMOVE_ITEM GGML_CPU_VARIANT_TARGETS ggml-cpu-sapphirerapids)
+endif()
+
 set(RUNTIME_TARGETS ${GGML_CORE_TARGETS} ${GGML_CPU_VARIANT_TARGETS} ${GGML_BACKEND_TARGETS} ${LLAMA_CPP_TARGETS})
 foreach(target IN LISTS RUNTIME_TARGETS)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")

@@ -8,6 +8,9 @@ import pytest
 from rig.generation import GREEDY, PROMPT, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if TYPE_CHECKING:
     from llama_cpp import Llama
 
 N_TOKENS = 12
@@ -41,3 +44,22 @@ def test_conversation_grows_as_from_scratch(text_model: Llama) -> None:
     reused = text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY))
     text_model.reset()
     assert reused == text(text_model.create_completion(prompt, max_tokens=N_TOKENS, **GREEDY))
+
+
+@pytest.fixture(scope="module")
+def rewindable() -> Iterator[Llama]:
+    """A hybrid model that keeps recurrent states to go back to: native code then says yes to more than it can do."""
+    with Llama(str(material.model(material.SYNTH_LFM2)), n_ctx=256, n_rs_seq=4, n_threads=2, verbose=False) as llama:
+        yield llama
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("produced", [1, 3, 6])
+def test_going_back_in_a_recurrent_state(rewindable: Llama, produced: int, cut: int) -> None:
+    tokens = rewindable.tokenize(PROMPT.encode())
+    shorter = [*tokens[:-cut], tokens[1]]
+    rewindable.reset()
+    due = text(rewindable.create_completion(shorter, max_tokens=N_TOKENS, **GREEDY))
+    rewindable.reset()
+    rewindable.create_completion(tokens, max_tokens=produced, **GREEDY)
+    assert text(rewindable.create_completion(shorter, max_tokens=N_TOKENS, **GREEDY)) == due

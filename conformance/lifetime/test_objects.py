@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 import warnings
+from typing import TYPE_CHECKING
 
 import pytest
 from rig import material, native_state
 from rig.generation import GREEDY
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 from llama_cpp import Llama
 
@@ -50,6 +54,15 @@ def test_use_after_close_raises(use: object) -> None:
     llama.close()
     with pytest.raises(RuntimeError, match="closed"):
         use(llama)  # type: ignore[operator]
+
+
+@pytest.mark.logs_native_errors
+def test_error_lines_of_native_code_are_seen(tmp_path: Path) -> None:
+    """The check around every test can fail."""
+    (tmp_path / "broken.gguf").write_bytes(b"no model")
+    with native_state.ErrorLines() as errors, pytest.raises(ValueError, match="broken"):
+        Llama(str(tmp_path / "broken.gguf"), verbose=False)
+    assert errors.lines
 
 
 def test_collector_frees_and_warns() -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# As it was before the tested package was imported into this process: children must not inherit what that import changed.
+_VARIABLES = dict(os.environ)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Child:
@@ -38,7 +41,10 @@ def run(
     options: tuple[str, ...] = ("-I", "-B"),
     timeout: float = 240,
 ) -> Child:
-    """Run `source`, whose indentation is removed, with `arguments` in `sys.argv[1:]` and `env` added to this process's."""
+    """Run `source`, whose indentation is removed, with `arguments` in `sys.argv[1:]`.
+
+    Its environment variables are those that pytest was started with, and `env`.
+    """
     command = [str(executable or sys.executable), *options, "-c", textwrap.dedent(source), *map(str, arguments)]
     return _run(command, env or {}, cwd, timeout)
 
@@ -50,6 +56,6 @@ def run_module(name: str, *arguments: str, timeout: float = 120) -> Child:
 
 def _run(command: list[str], env: Mapping[str, str], cwd: Path | None, timeout: float) -> Child:
     done = subprocess.run(
-        command, env={**os.environ, **env}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+        command, env={**_VARIABLES, **env}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
     )
     return Child(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode("utf-8", "replace"))
