@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from rig import material
 from rig.generation import GREEDY, PROMPT, text
+
+from llama_cpp import Llama
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-if TYPE_CHECKING:
-    from llama_cpp import Llama
 
 N_TOKENS = 12
 
