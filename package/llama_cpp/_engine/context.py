@@ -22,6 +22,7 @@ from .errors import (
     SequenceIdError,
 )
 from .handle import Handle
+from .logbridge import bridge
 from .memory import Memory
 from .outputs import OutputRows, float_view
 from .params import ContextParams, native_context_params
@@ -73,6 +74,8 @@ class Context(Handle[llama.llama_context_p]):
         self._own(pointer, llama.llama_free, parent=model, keep=(self._flag,))
         self._read_sizes(struct)
         self._one = Batch(1)
+        self._one.fill(np.zeros(1, np.int32), pos=0)
+        self._one_seq_id = 0
         self._batch: Batch | None = None
         self._rows = OutputRows()
         self._has_memory = llama.llama_get_memory(pointer) is not None
@@ -101,22 +104,36 @@ class Context(Handle[llama.llama_context_p]):
     # ---- evaluation -------------------------------------------------------------------------------------------
 
     def decode_one(self, token: int, pos: int, seq_id: int = 0) -> None:
-        """Evaluate one token and keep its logits. The fastest path: it allocates nothing.
+        """Evaluate one token and keep its logits. Raises as `decode` does.
 
-        Raises as `decode` does.
+        The path of generation loops: between two evaluations the caches hold the model's weights and none of Python's
+        objects, so each frame and each write that is left out counts several times.
         """
         if not 0 <= token < self.n_vocab:
             self.vocab.check(token)
-        if not 0 <= seq_id < self.n_seq_max:
-            self._refuse_sequence(seq_id)
+        if seq_id != self._one_seq_id:
+            self._place_one(seq_id)
+        ownership, rows = self._ownership, self._rows
+        if ownership is None or (pointer := ownership.pointer) is None:
+            self._refuse_closed()
         one = self._one
         one.tokens[0] = token
         one.positions[0] = pos
-        one.seq_ids[0, 0] = seq_id
-        one.outputs[0] = 1
-        one.struct.n_tokens = 1
-        self._evaluate(llama.llama_decode, one)
-        self._rows.last(1)
+        rows.count = 0
+        mark = bridge.count
+        ownership.busy = True
+        try:
+            code = llama.llama_decode(pointer, one.struct)
+        finally:
+            ownership.busy = False
+        if code:
+            raise_decode_failure(code, mark)
+        rows.last(1)
+
+    def _place_one(self, seq_id: int) -> None:
+        if not 0 <= seq_id < self.n_seq_max:
+            self._refuse_sequence(seq_id)
+        self._one.seq_ids[0, 0] = self._one_seq_id = seq_id
 
     def decode(self, tokens: Tokens, *, pos: int | None = None, seq_id: int = 0, outputs: Outputs = "last") -> None:
         """Evaluate tokens of one sequence, in chunks of at most `n_batch`.
@@ -244,6 +261,11 @@ class Context(Handle[llama.llama_context_p]):
     def n_outputs(self) -> int:
         """How many rows the last evaluation left."""
         return self._rows.count
+
+    @property
+    def rows(self) -> OutputRows:
+        """Which rows the last evaluation left: the same object as long as the context lives."""
+        return self._rows
 
     def check_output(self, index: int) -> int:
         """The index itself; `OutputIndexError` when the last evaluation left no such row."""

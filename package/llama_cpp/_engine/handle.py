@@ -9,7 +9,7 @@ import atexit
 import threading
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from typing_extensions import Self
 
@@ -104,19 +104,27 @@ class Handle(Generic[P]):
         child._owned().adopt_by(self._owned())
         child._parent = None
 
+    @property
+    def ownership(self) -> _Ownership[P]:
+        """Who holds the pointer; its `pointer` turns 0 with close. For loops of this layer that cannot afford a property."""
+        return self._owned()
+
     def _owned(self) -> _Ownership[P]:
         ownership = self._ownership
-        if ownership is None or not ownership.pointer:
-            raise ClosedError(f"{type(self).__name__} is closed; create a new one")
+        if ownership is None or ownership.pointer is None:
+            self._refuse_closed()
         return ownership
 
     @property
     def pointer(self) -> P:
         """The native address. Raises `ClosedError` after close."""
         ownership = self._ownership
-        if ownership is None or not ownership.pointer:
-            raise ClosedError(f"{type(self).__name__} is closed; create a new one")
+        if ownership is None or ownership.pointer is None:
+            self._refuse_closed()
         return ownership.pointer
+
+    def _refuse_closed(self) -> NoReturn:
+        raise ClosedError(f"{type(self).__name__} is closed; create a new one")
 
     @property
     def closed(self) -> bool:

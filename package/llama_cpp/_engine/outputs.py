@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OutputRows:
-    """The outputs of one evaluation: `count` rows, for the marked slots of a batch of `size`."""
+    """The outputs of one evaluation: `count` rows, for the marked slots of a batch of `size`. A `count` of 0 says all."""
 
     __slots__ = ("_marks", "count", "size")
 
@@ -49,10 +49,10 @@ class OutputRows:
         )
 
     def _has_row(self, index: int) -> bool:
-        if not 0 <= index < self.size:
+        if not self.count or not 0 <= index < self.size:
             return False
         if self._marks is None:
-            return self.count > 0 and index == self.size - 1
+            return index == self.size - 1
         return bool(self._marks[index])
 
 

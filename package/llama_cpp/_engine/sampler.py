@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import Self
@@ -20,7 +21,7 @@ from .handle import Handle
 from .returns import log_mark, require_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .context import Context
     from .model import Model
@@ -194,6 +195,20 @@ class SamplerChain(Handle[llama.llama_sampler_p]):
         if self._filters:
             return self._sample_filtered(context, index)
         return int(llama.llama_sampler_sample(pointer, context.pointer, index))
+
+    def bind(self, context: Context) -> Callable[[], int]:
+        """`sample(context)` as a function without arguments, quicker to call: for generation loops."""
+        own, theirs, rows = self.ownership, context.ownership, context.rows
+        if self._filters or not self._selects:
+            return partial(self.sample, context)
+        native = llama.llama_sampler_sample
+
+        def sample() -> int:
+            if own.pointer and theirs.pointer and rows.count:
+                return native(own.pointer, theirs.pointer, -1)
+            return self.sample(context)  # which says what is wrong
+
+        return sample
 
     def _sample_filtered(self, context: Context, index: int) -> int:
         """Sample first and ask about the one token; mask the whole vocabulary only when it is refused."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,9 @@ class FakeChain:
         self.context = context
         self.script = None if script is None else list(script)
         self.closed = False
+
+    def bind(self, context: object) -> Callable[[], int]:
+        return partial(self.sample, context)
 
     def sample(self, context: object) -> int:
         assert context is self.context

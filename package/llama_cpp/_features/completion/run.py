@@ -91,7 +91,7 @@ class CompletionRun:
         seed = runtime.seeds.resolve(params.seed)
         count = 0
         with build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=seen) as chain:
-            tokens = generate(runtime.live, runtime.turns, turn, lambda: chain.sample(context), self._prompt)
+            tokens = generate(runtime.live, runtime.turns, turn, chain.bind(context), self._prompt)
             with closing(tokens):
                 for token in tokens:
                     piece = pieces[token]

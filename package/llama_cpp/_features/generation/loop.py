@@ -35,17 +35,16 @@ def generate(
     try:
         with executing:
             live.hold(prompt, turn)
+            if turn.aborted:
+                return
+            token = sample()
         while True:
-            with executing:
-                turn.thread = get_ident()
-                if turn.aborted:
-                    return
-                token = sample()
             sent = yield token
             produced.append(token)
             if sent is not None:
                 produced.extend(sent)
             with executing:
+                turn.thread = get_ident()
                 if turn.aborted or len(prompt) + len(produced) > live.capacity:
                     return
                 if live.holder is not turn:
@@ -54,6 +53,9 @@ def generate(
                     live.extend(as_tokens([token, *sent]), turn)
                 else:
                     live.step(token)
+                if turn.aborted:
+                    return
+                token = sample()
     except DecodeAborted as error:
         turn.aborted = True
         live.settle(error)

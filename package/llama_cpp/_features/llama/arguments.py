@@ -62,6 +62,11 @@ RETIRED: Mapping[str, tuple[tuple[object, ...], str]] = {
 """Keywords of former versions that programs still pass: their harmless values, and what replaced them."""
 
 
+YARN_DEFAULTS: Mapping[str, float] = {"yarn_attn_factor": 1.0, "yarn_beta_fast": 32.0, "yarn_beta_slow": 1.0}
+"""Defaults of the published signatures, from when they were llama.cpp's own. It has the model's values by default now, so
+these numbers stand for that."""
+
+
 def check_availability(given: Mapping[str, Any]) -> None:
     """Refuse what is not served yet, by name."""
     if given.get("draft_model") is not None and given.get("speculative") is not None:
@@ -112,6 +117,7 @@ def model_params(given: Mapping[str, Any]) -> ModelParams:
 def context_params(given: Mapping[str, Any]) -> ContextParams:
     """How to make the context: threads are the physical cores where the caller leaves them open."""
     fields = {name: given[name] for name in CONTEXT_NAMES}
+    fields.update((name, None) for name, default in YARN_DEFAULTS.items() if fields[name] == default)
     if not 1 <= fields["n_seq_max"] <= _MAX_SEQUENCES:
         raise RuntimeError(f"n_seq_max must be 1 to {_MAX_SEQUENCES}, not {fields['n_seq_max']}")
     fields["n_threads"] = given["n_threads"] or default_threads()

@@ -107,7 +107,7 @@ class GenerationMethods(LlamaCore):
             if not reset:
                 prompt = np.concatenate((live.tokens, prompt))
             with self._chain(params, prompt) as chain:
-                yield from generate(live, runtime.turns, turn, lambda: chain.sample(context), prompt)
+                yield from generate(live, runtime.turns, turn, chain.bind(context), prompt)
         finally:
             turn.end()
 

@@ -150,3 +150,9 @@ def test_stored_arguments_that_nothing_uses_warn_when_changed() -> None:
 
 def test_nothing_warns_by_default() -> None:
     assert warned() == []
+
+
+def test_yarn_is_the_models_unless_the_caller_says_otherwise() -> None:
+    plain, chosen = context(), context(yarn_attn_factor=0.5, yarn_beta_fast=16.0, yarn_beta_slow=2.0)
+    assert (plain.yarn_attn_factor, plain.yarn_beta_fast, plain.yarn_beta_slow) == (None, None, None)
+    assert (chosen.yarn_attn_factor, chosen.yarn_beta_fast, chosen.yarn_beta_slow) == (0.5, 16.0, 2.0)
