@@ -47,8 +47,9 @@ def wheel_subject(wheel: Path, interpreter: Interpreter) -> Iterator[Subject]:
         variables = clean_variables()
         command = [str(environment.python), "-I", "-c", _FIND]
         package = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.strip()
-        ours = Launch(python=environment.python, module="llama_class", variables=variables)
-        yield _subject(wheel.name, Path(package) / "lib", environment.python, ours)
+        libraries = Path(package) / "lib"
+        ours = Launch(python=environment.python, module="own_context", arguments=(str(libraries),), variables=variables)
+        yield _subject(wheel.name, libraries, environment.python, ours)
 
 
 def tree_subject(libraries: Path, interpreter: Interpreter) -> Subject:
@@ -57,7 +58,8 @@ def tree_subject(libraries: Path, interpreter: Interpreter) -> Subject:
     if not folder.is_dir():
         raise ConfigurationError(f"{libraries} is no folder", hint="name the folder that holds libllama")
     variables = clean_variables({"LLAMA_CPP_LIB_PATH": str(folder)})
-    ours = Launch(python=interpreter.path, module="llama_class", variables=variables, first=(str(PACKAGE.parent),))
+    first = (str(PACKAGE.parent),)
+    ours = Launch(python=interpreter.path, module="own_context", arguments=(str(folder),), variables=variables, first=first)
     return _subject("the working tree, no wheel", folder, interpreter.path, ours)
 
 

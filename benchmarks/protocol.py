@@ -44,6 +44,8 @@ class Task:
     seed: int = 1
     stream: bool = False
     calls: int = 1
+    bare: bool = False
+    """Run the bare loop, on the contestant's own context, in its process."""
 
 
 @dataclass(frozen=True, kw_only=True)

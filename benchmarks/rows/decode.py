@@ -17,11 +17,11 @@ def greedy(arena: Arena) -> list[Line]:
     """`create_completion` with temperature 0 and nothing else given."""
     readied = arena.ready(arena.model(TEXT_MODEL))
     task = Task(setup=readied.ours, prompt=PROMPT, tokens=arena.tokens, sampling=GREEDY)
-    bare = dataclasses.replace(task, setup=readied.bare)
+    bare = dataclasses.replace(task, bare=True)
     entries = {
-        "bare": Entry(contestant=arena.bare, task=bare, label="bare loop, greedy sampler"),
+        "bare": Entry(contestant=arena.ours, task=bare, label="bare loop, greedy sampler"),
         "ours": Entry(contestant=arena.ours, task=task, label="create_completion, greedy"),
-        "alone": Entry(contestant=arena.bare, task=dataclasses.replace(bare, sampling=UNSAMPLED), label=STAND_IN),
+        "alone": Entry(contestant=arena.ours, task=dataclasses.replace(bare, sampling=UNSAMPLED), label=STAND_IN),
         **_peers(arena, readied, task, ""),
     }
     contest = arena.contest("greedy", entries)
@@ -35,12 +35,12 @@ def greedy(arena: Arena) -> list[Line]:
 def default_chain(arena: Arena) -> list[Line]:
     """`create_completion` with nothing given but the seed, plain and streamed."""
     readied = arena.ready(arena.model(TEXT_MODEL))
-    bare = Task(setup=readied.bare, prompt=PROMPT, tokens=arena.tokens, sampling=DEFAULT_CHAIN)
-    bare = dataclasses.replace(bare, seed=arena.endless_seed(bare))
-    task = dataclasses.replace(bare, setup=readied.ours)
+    apart = Task(setup=readied.bare, prompt=PROMPT, tokens=arena.tokens, sampling=DEFAULT_CHAIN)
+    task = dataclasses.replace(apart, setup=readied.ours, seed=arena.endless_seed(apart))
+    bare = dataclasses.replace(task, bare=True)
     streamed = dataclasses.replace(task, stream=True)
     entries = {
-        "bare": Entry(contestant=arena.bare, task=bare, label="bare loop, default chain"),
+        "bare": Entry(contestant=arena.ours, task=bare, label="bare loop, default chain"),
         "ours": Entry(contestant=arena.ours, task=task, label="create_completion, default chain"),
         "streamed": Entry(contestant=arena.ours, task=streamed, label="create_completion, streamed"),
         **_peers(arena, readied, task, ""),

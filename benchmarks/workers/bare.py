@@ -27,9 +27,9 @@ class _Loaded:
 class BareLoop:
     """Holds models and contexts ready, and times bare loops over them."""
 
-    def __init__(self, folder: Path) -> None:
-        self._native = Native(folder)  # keeps the log callback alive
-        self._lib = self._native.lib
+    def __init__(self, native: Native) -> None:
+        self._native = native  # keeps the log callback alive
+        self._lib = native.lib
         self._loaded: dict[Setup, _Loaded] = {}
 
     def prepare(self, setup: Setup) -> Ready:
@@ -44,10 +44,18 @@ class BareLoop:
             context = lib.llama_init_from_model(model, params) if model else None
             if not context:
                 raise RuntimeError(f"llama.cpp could not load {setup.model}")
-            self._loaded[setup] = _Loaded(
-                model=model, vocab=lib.llama_model_get_vocab(model), context=context, memory=lib.llama_get_memory(context)
-            )
+            self.borrow(setup, model=model, context=context)
         return Ready(n_ctx=params.n_ctx, n_threads=params.n_threads, n_threads_batch=params.n_threads_batch, version="")
+
+    def borrow(self, setup: Setup, *, model: int, context: int) -> None:
+        """Use a context that is there."""
+        lib = self._lib
+        vocab, memory = lib.llama_model_get_vocab(model), lib.llama_get_memory(context)
+        self._loaded[setup] = _Loaded(model=model, vocab=vocab, context=context, memory=memory)
+
+    def forget(self) -> None:
+        """Leave borrowed contexts to their owners."""
+        self._loaded.clear()
 
     def measure(self, task: Task) -> Reading:
         """Time the loop that the task names."""
@@ -145,4 +153,4 @@ def _check(status: int) -> None:
 
 def main() -> None:
     """Serve, with the libraries of the folder that the first argument names."""
-    serve(BareLoop(Path(sys.argv[1])))
+    serve(BareLoop(Native(Path(sys.argv[1]))))

@@ -27,6 +27,10 @@ class LlamaClass:
             n_ctx=llama.n_ctx(), n_threads=llama.n_threads, n_threads_batch=llama.n_threads_batch, version=self._package.__version__
         )
 
+    def llama(self, setup: Setup) -> Any:
+        """The object of a setup that was prepared."""
+        return self._loaded[setup]
+
     def measure(self, task: Task) -> Reading:
         """Time whole calls; the context is emptied before each, outside the measured time."""
         llama = self._loaded[task.setup]

@@ -138,9 +138,12 @@ _LLAMA: dict[str, tuple[object, list[object]]] = {
 
 
 class Native:
-    """llama.cpp opened from one folder, with the backends that ggml itself finds best there."""
+    """llama.cpp opened from one folder, with the backends that ggml itself finds best there.
 
-    def __init__(self, folder: Path) -> None:
+    With `running`, the process has these libraries in use already: they are bound, and nothing of them is set up.
+    """
+
+    def __init__(self, folder: Path, *, running: bool = False) -> None:
         suffix, prefix = {"win32": (".dll", ""), "darwin": (".dylib", "lib")}.get(sys.platform, (".so", "lib"))
         if sys.platform == "win32":
             os.add_dll_directory(str(folder))
@@ -149,6 +152,8 @@ class Native:
         for name, (result, arguments) in _LLAMA.items():
             function = getattr(self.lib, name)
             function.restype, function.argtypes = result, arguments
+        if running:
+            return
         self._quiet = LogCallback(lambda _level, _text, _data: None)
         self.lib.llama_log_set(self._quiet, None)
         load_all = opened["ggml"].ggml_backend_load_all_from_path

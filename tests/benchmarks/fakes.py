@@ -14,8 +14,18 @@ from benchmarks.protocol import UNSAMPLED, Reading, Ready, Setup, Task
 class FakeContestant:
     """Takes a fixed time per token plus a fixed time per call; its clock is arithmetic."""
 
-    def __init__(self, per_token: float, *, threads: int = 4, journal: list[str] | None = None, name: str = "", fails: str = "") -> None:
+    def __init__(
+        self,
+        per_token: float,
+        *,
+        bare: float | None = None,
+        threads: int = 4,
+        journal: list[str] | None = None,
+        name: str = "",
+        fails: str = "",
+    ) -> None:
         self.per_token = per_token
+        self.bare = per_token if bare is None else bare  # the bare loop on its own context
         self.threads = threads
         self.fails = fails
         self.name = name
@@ -36,7 +46,7 @@ class FakeContestant:
         assert task.setup in self.setups
         self.journal.append(self.name)
         text = "" if task.sampling == UNSAMPLED else f"{task.tokens} {task.sampling} {task.seed}"
-        seconds = self.per_token * task.tokens * task.calls
+        seconds = (self.bare if task.bare else self.per_token) * task.tokens * task.calls
         return Reading(
             seconds=seconds, cpu_seconds=seconds, tokens=task.tokens * task.calls, text=text, ended=task.seed in self.ends_with_seeds
         )

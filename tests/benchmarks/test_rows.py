@@ -30,7 +30,7 @@ def test_row_keys_are_unique() -> None:
 
 
 def test_greedy_compares_with_the_loop_the_stand_in_and_the_peer_twice() -> None:
-    lines = decode.greedy(arena(FakeContestant(1.0), FakeContestant(0.99), FakeContestant(1.5, threads=1)))
+    lines = decode.greedy(arena(FakeContestant(1.0, bare=0.99), FakeContestant(0.1), FakeContestant(1.5, threads=1)))
     assert [str(line.target) for line in lines] == ["≥ 0.98", "≥ 0.93", "≥ 1.25", "≥ 1.25"]
     assert lines[2].against.endswith("its defaults (threads: 1)")
     assert lines[3].against.endswith("its defaults but threads: 4")
@@ -61,7 +61,7 @@ def test_the_default_chain_has_plain_and_streamed_lines() -> None:
 
 
 def test_the_large_vocabulary_must_not_be_slower_than_native() -> None:
-    (line,) = vocabulary.large(arena(FakeContestant(1.0), FakeContestant(0.9), None))
+    (line,) = vocabulary.large(arena(FakeContestant(1.0, bare=0.9), FakeContestant(9.0), None))
     assert line.verdict == "missed"
 
 
