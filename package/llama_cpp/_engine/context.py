@@ -113,19 +113,12 @@ class Context(Handle[llama.llama_context_p]):
             self.vocab.check(token)
         if seq_id != self._one_seq_id:
             self._place_one(seq_id)
-        ownership, rows = self._ownership, self._rows
-        if ownership is None or (pointer := ownership.pointer) is None:
-            self._refuse_closed()
-        one = self._one
+        pointer, one, rows = self.pointer, self._one, self._rows
         one.tokens[0] = token
         one.positions[0] = pos
         rows.count = 0
         mark = bridge.count
-        ownership.busy = True
-        try:
-            code = llama.llama_decode(pointer, one.struct)
-        finally:
-            ownership.busy = False
+        code = llama.llama_decode(pointer, one.struct)
         if code:
             raise_decode_failure(code, mark)
         rows.last(1)
@@ -208,14 +201,10 @@ class Context(Handle[llama.llama_context_p]):
         self._rows.marked(np.ones(batch.size, np.int8))
 
     def _evaluate(self, call: Callable[[llama.llama_context_p, llama.llama_batch], int], batch: Batch) -> None:
-        ownership, pointer = self._owned(), self.pointer
+        pointer = self.pointer
         self._rows.none()
         mark = log_mark()
-        ownership.busy = True
-        try:
-            code = call(pointer, batch.struct)
-        finally:
-            ownership.busy = False
+        code = call(pointer, batch.struct)
         if code:
             raise_decode_failure(code, mark)
 

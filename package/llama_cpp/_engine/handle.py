@@ -28,7 +28,7 @@ _tree_lock = threading.RLock()
 class _Ownership(Generic[P]):
     """The pointer, how to free it, and whom it belongs to. It never refers to its handle: it outlives it."""
 
-    __slots__ = ("__weakref__", "busy", "children", "free", "keep", "label", "parent", "pointer")
+    __slots__ = ("__weakref__", "children", "free", "keep", "label", "parent", "pointer")
 
     def __init__(self, pointer: P, free: Callable[[P], object], label: str) -> None:
         self.pointer: P | None = pointer
@@ -37,7 +37,6 @@ class _Ownership(Generic[P]):
         self.parent: _Ownership[Any] | None = None
         self.children: list[weakref.ref[_Ownership[Any]]] = []
         self.keep: list[object] = []
-        self.busy = False
 
     def adopt_by(self, parent: _Ownership[Any]) -> None:
         with _tree_lock:
@@ -180,12 +179,11 @@ def _finalize(ownership: _Ownership[Any]) -> None:
 def _close_all() -> None:
     """Free what is left at interpreter exit, quietly: some backends abort in static destructors otherwise.
 
-    An object that another thread is using right now, and its parents, are left to the operating system.
+    Daemon threads are still there then. What they may be using cannot be freed under their hands, nor can they tell
+    anybody that it was closed, so everything is left to the operating system.
     """
+    if any(thread is not threading.current_thread() for thread in threading.enumerate()):
+        return
     for ownership in list(_live):
-        if ownership.parent is None and not _in_use(ownership):
+        if ownership.parent is None:
             ownership.close()
-
-
-def _in_use(ownership: _Ownership[Any]) -> bool:
-    return ownership.busy or any(child is not None and _in_use(child) for child in (reference() for reference in ownership.children))

@@ -202,20 +202,6 @@ def test_an_abort_holds_until_it_is_cleared(native: FakeLlama, context: Context)
             evaluate()
 
 
-def test_an_evaluation_marks_the_context_as_busy(native: FakeLlama, context: Context) -> None:
-    seen = []
-
-    def fail(_ctx: Any, _batch: Any) -> None:
-        seen.append(context._ownership.busy)
-        raise KeyboardInterrupt
-
-    native.replace("llama_decode", fail)
-    with pytest.raises(KeyboardInterrupt):
-        context.decode([1])
-    assert seen == [True]
-    assert not context._ownership.busy
-
-
 def test_the_context_is_freed_before_its_model(native: FakeLlama, model: Model) -> None:
     context = native.context(model)
     pointers = context.pointer, model.pointer
