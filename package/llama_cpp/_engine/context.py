@@ -22,6 +22,7 @@ from .errors import (
     SequenceIdError,
 )
 from .handle import Handle
+from .leaving import evaluations, park
 from .logbridge import bridge
 from .memory import Memory
 from .outputs import OutputRows, float_view
@@ -65,6 +66,7 @@ class Context(Handle[llama.llama_context_p]):
         if model.params.vocab_only:
             raise ContextCreateError("a model loaded with vocab_only=True cannot be evaluated; load it with its weights")
         self._flag = AbortFlag()
+        self._stop = self._flag.set
         struct = native_context_params(params)
         struct.abort_callback = self._flag.callback
         struct.abort_callback_data = self._flag.address
@@ -113,15 +115,11 @@ class Context(Handle[llama.llama_context_p]):
             self.vocab.check(token)
         if seq_id != self._one_seq_id:
             self._place_one(seq_id)
-        pointer, one, rows = self.pointer, self._one, self._rows
+        one = self._one
         one.tokens[0] = token
         one.positions[0] = pos
-        rows.count = 0
-        mark = bridge.count
-        code = llama.llama_decode(pointer, one.struct)
-        if code:
-            raise_decode_failure(code, mark)
-        rows.last(1)
+        self._evaluate(llama.llama_decode, one)
+        self._rows.last(1)
 
     def _place_one(self, seq_id: int) -> None:
         if not 0 <= seq_id < self.n_seq_max:
@@ -201,12 +199,24 @@ class Context(Handle[llama.llama_context_p]):
         self._rows.marked(np.ones(batch.size, np.int8))
 
     def _evaluate(self, call: Callable[[llama.llama_context_p, llama.llama_batch], int], batch: Batch) -> None:
-        pointer = self.pointer
-        self._rows.none()
-        mark = log_mark()
-        code = call(pointer, batch.struct)
+        pointer, running = self.pointer, evaluations.running
+        self._rows.count = 0
+        mark = bridge.count
+        running[pointer] = self._stop
+        try:
+            if evaluations.closed:
+                self._leave()
+            code = call(pointer, batch.struct)
+        finally:
+            running.pop(pointer, None)
+        if evaluations.closed:
+            park()
         if code:
             raise_decode_failure(code, mark)
+
+    def _leave(self) -> NoReturn:
+        evaluations.running.pop(self.pointer, None)
+        park()
 
     def _check_batch(self, batch: Batch, limit: int) -> None:
         self._owned()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 from typing_extensions import Self
 
 from .errors import ClosedError
+from .leaving import evaluations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,9 +181,10 @@ def _close_all() -> None:
     """Free what is left at interpreter exit, quietly: some backends abort in static destructors otherwise.
 
     Daemon threads are still there then. What they may be using cannot be freed under their hands, nor can they tell
-    anybody that it was closed, so everything is left to the operating system.
+    anybody that it was closed: their evaluations are stopped, and everything is left to the operating system.
     """
     if any(thread is not threading.current_thread() for thread in threading.enumerate()):
+        evaluations.close()
         return
     for ownership in list(_live):
         if ownership.parent is None:
