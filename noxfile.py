@@ -33,7 +33,7 @@ def tests(session: nox.Session) -> None:
     """Run everything: build this machine's wheel, prove it on this Python, then the unit tests (`-- ARGS` go to pytest)."""
     install_group(session, "test")
     session.run("python", "-m", "buildsys", "build", "--python", THIS_PYTHON)
-    session.run("python", "-m", "pytest", *session.posargs)
+    session.run("python", "-m", "pytest", *session.posargs, env={"LLAMA_CPP_TEST_WHEEL": built_wheels(session)[-1]})
 
 
 @nox.session
@@ -82,7 +82,7 @@ def bench(session: nox.Session) -> None:
 
 def built_wheels(session: nox.Session) -> list[str]:
     """The wheels in dist/, or the session ends saying how to get one."""
-    wheels = [str(path) for path in sorted(Path("dist").glob("*.whl"))]
+    wheels = [str(path.resolve()) for path in sorted(Path("dist").glob("*.whl"))]
     if not wheels:
         session.error("dist/ holds no wheel: run `nox -s build_wheels` first, or name one after `--`")
     return wheels

@@ -23,6 +23,8 @@ def copy_wheel(wheel: Path, folder: Path, changes: Mapping[str, Change]) -> Path
             if entry.filename.endswith(".dist-info/RECORD"):
                 record = entry
                 continue
+            if entry.is_dir():
+                continue  # no file, so no line of RECORD
             content = changes.get(entry.filename, bytes)(source.read(entry))
             if content is not None:
                 sink.writestr(entry, content, zipfile.ZIP_STORED)
