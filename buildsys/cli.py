@@ -13,6 +13,9 @@ from buildsys.errors import BuildError
 COMMANDS = {
     "vendor": "buildsys.vendor.command",
     "build": "buildsys.pipeline.command",
+    "compile": "buildsys.pipeline.compile_command",
+    "package": "buildsys.pipeline.package_command",
+    "repair": "buildsys.repair.command",
     "matrix": "buildsys.matrix.command",
     "audit": "buildsys.audit.command",
     "bindgen": "buildsys.bindgen.command",

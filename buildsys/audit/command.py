@@ -13,6 +13,7 @@ from buildsys.audit.policy import POLICY_FILE, load_policy
 from buildsys.audit.report import AuditReport
 from buildsys.audit.runner import audit_wheel
 from buildsys.errors import AuditFailedError
+from buildsys.matrix.options import add_row_options, customised_rows
 
 NAME = "audit"
 HELP = "Check the packaging properties of finished wheels: one line per check, every finding, exit code 9 on any."
@@ -26,12 +27,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheel files")
     parser.add_argument("--json", action="store_true", help="print the reports as a JSON list")
     parser.add_argument("--policy", type=Path, default=POLICY_FILE, metavar="FILE", help="another policy (default: the project's)")
+    add_row_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Audit each wheel and print its report."""
     policy = load_policy(args.policy)
-    reports = [audit_wheel(wheel, policy=policy) for wheel in args.wheels]
+    reports = [audit_wheel(wheel, policy=policy, rows=customised_rows(args)) for wheel in args.wheels]
     if args.json:
         print(msgspec.json.format(msgspec.json.encode([report.as_json() for report in reports])).decode())
     else:

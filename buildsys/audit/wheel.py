@@ -14,7 +14,7 @@ from email.parser import BytesParser
 from pathlib import Path, PurePosixPath
 
 from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from buildsys.audit import elf, pe
@@ -22,12 +22,11 @@ from buildsys.audit.image import NativeImage
 from buildsys.audit.policy import Policy, System
 from buildsys.errors import WheelError
 from buildsys.matrix import BuildRow
+from buildsys.matrix.wheels import row_of_wheel
 
 CORRUPT_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 _NATIVE_NAME = re.compile(r"\.(?:so(?:\.[\w.]+)?|dll|dylib|pyd|exe)$", re.IGNORECASE)
-_PLATFORM = re.compile(r"(manylinux|linux|win|macosx)\w*?_?(x86_64|aarch64|amd64|arm64)")
-_SYSTEMS = {"manylinux": "linux", "linux": "linux", "win": "windows", "macosx": "macos"}
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _READERS = {elf.MAGIC: elf.read_elf, pe.MAGIC: pe.read_pe}
 
@@ -98,11 +97,8 @@ def open_wheel(path: Path, rows: Sequence[BuildRow]) -> Iterator[Wheel]:
     Raises:
         WheelError: the file is no zip archive, its name is no wheel's, or no row of the matrix makes such a wheel.
     """
-    try:
-        name, version, _, tags = parse_wheel_filename(path.name)
-    except InvalidWheelFilename as error:
-        raise WheelError(f"{path}: {error}", hint="build the wheel anew; never rename one") from error
-    row = _row(path, version, tags, rows)
+    row = row_of_wheel(path, rows)
+    name, version, _, tags = parse_wheel_filename(path.name)
     try:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:
@@ -120,21 +116,6 @@ def open_wheel(path: Path, rows: Sequence[BuildRow]) -> Iterator[Wheel]:
             unreadable=unreadable,
             archive=archive,
         )
-
-
-def _row(path: Path, version: Version, tags: frozenset[Tag], rows: Sequence[BuildRow]) -> BuildRow:
-    accelerator = version.local or "cpu"
-    found = {match.groups() for tag in tags if (match := _PLATFORM.fullmatch(tag.platform))}
-    if len(found) == 1:
-        flavour, machine = found.pop()
-        for row in rows:
-            if (row.system, row.machine) == (_SYSTEMS[flavour], machine) and row.accelerator in (accelerator, "metal"):
-                return row
-    platforms = ", ".join(sorted(tag.platform for tag in tags))
-    raise WheelError(
-        f"{path.name}: no row of the build matrix makes a {accelerator} wheel for {platforms}",
-        hint="`python -m buildsys matrix` lists the rows; add one, or correct the wheel's version and tag",
-    )
 
 
 def _read_images(archive: zipfile.ZipFile) -> tuple[tuple[NativeImage, ...], dict[str, str]]:

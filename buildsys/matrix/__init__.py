@@ -170,3 +170,13 @@ def select(patterns: Sequence[str]) -> tuple[BuildRow, ...]:
             raise UnknownBuildError(f"no build matches {pattern!r}", hint=f"choose from: {known}")
         chosen.update((row.identifier, row) for row in matches)
     return tuple(chosen.values())
+
+
+def select_one(identifier: str) -> BuildRow:
+    """The row of exactly this identifier."""
+    chosen = select([identifier])
+    if len(chosen) != 1:
+        raise UnknownBuildError(
+            f"{identifier!r} matches {len(chosen)} builds", hint=f"name one: {', '.join(row.identifier for row in chosen)}"
+        )
+    return chosen[0]

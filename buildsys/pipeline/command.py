@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from buildsys import vendor
-from buildsys.matrix import BuildRow, select
+from buildsys.matrix import BuildRow, rows, select, select_one
+from buildsys.matrix.options import add_row_options, customised
 from buildsys.pipeline import proof
 from buildsys.pipeline.native import build_native
 from buildsys.pipeline.report import Stopwatch, WheelReport, print_reports
+from buildsys.pipeline.tools import add_tool_options, find_own_programs
 from buildsys.pipeline.wheel import package_wheel, repair_wheel
-from buildsys.toolchains import toolchains
 
 NAME = "build"
 HELP = "Fetch, compile, package, repair, audit and prove wheels; ends with a report per wheel."
@@ -27,41 +26,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "patterns", nargs="*", metavar="IDENTIFIER", help="rows of the matrix, shell-style (default: this machine's CPU wheel)"
     )
-    parser.add_argument("--toolchain", choices=sorted(toolchains()), default="", help="instead of the row's own")
     parser.add_argument(
         "--python", action="append", metavar="X.Y", help="prove on this Python; repeatable (default: all of 3.10-3.14 found)"
     )
     parser.add_argument("--no-conformance", action="store_true", help="stop after the audit: such a wheel is not proved")
-    parser.add_argument("--keep-build-tree", action="store_true", help="keep CMake's build tree, for quick rebuilds of native code")
+    add_tool_options(parser)
+    add_row_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Build the rows one after the other, and report."""
-    chosen = select(args.patterns or [host_identifier()])
+    chosen = [customised(row, args) for row in (select(args.patterns) if args.patterns else [host_row()])]
+    find_own_programs()
     print_reports([_build(row, args) for row in chosen])
     return 0
 
 
-def host_identifier() -> str:
-    """Identifier of the CPU wheel for the machine that this runs on."""
+def host_row() -> BuildRow:
+    """The build for this machine's own processor, without a GPU vendor's toolkit."""
     systems = {"linux": "linux", "win32": "windows", "darwin": "macos"}
-    return f"{systems.get(sys.platform, sys.platform)}_{platform.machine().lower()}-cpu"
+    machine = f"{systems.get(sys.platform, sys.platform)}_{platform.machine().lower()}"
+    found = next((row for row in rows() if row.identifier.startswith(f"{machine}-") and row.cuda is None), None)
+    return found or select_one(f"{machine}-cpu")
 
 
 def _build(row: BuildRow, args: argparse.Namespace) -> WheelReport:
     stopwatch = Stopwatch()
-    # pip and CMake are found beside this interpreter, whether or not its environment was activated.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with stopwatch.stage("vendor"):
         vendor.populate(say=lambda line: print(line, file=sys.stderr, flush=True))
     with stopwatch.stage("compile"):
-        native = build_native(row, toolchain=args.toolchain, keep_tree=args.keep_build_tree)
+        native = build_native(row, toolchain=args.toolchain, toolkit=args.toolkit, keep_tree=args.keep_build_tree)
     with stopwatch.stage("package"):
         packaged = package_wheel(row, native.folder)
     with stopwatch.stage("repair"):
         wheel = repair_wheel(row, packaged)
     with stopwatch.stage("audit"):
-        audit = proof.audit(wheel)
+        audit = proof.audit(row, wheel)
     conformance, sample = [], "(not proved)"
     if not args.no_conformance:
         pythons: Sequence[str] | None = args.python

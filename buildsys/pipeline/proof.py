@@ -14,6 +14,7 @@ from buildsys.conformance.environment import clean_variables, installed
 from buildsys.conformance.interpreters import find_interpreters
 from buildsys.conformance.runner import SUITE
 from buildsys.errors import AuditFailedError, CommandFailedError, ConformanceFailedError
+from buildsys.matrix import BuildRow
 
 SAMPLE_MODEL = "LLAMA_TEST_TRANSFORMER_MODEL"
 SAMPLE_PROMPT = "The capital of France is"
@@ -26,13 +27,13 @@ print(answer["choices"][0]["text"])
 """
 
 
-def audit(wheel: Path) -> AuditReport:
-    """Audit `wheel`, printing a line per check.
+def audit(row: BuildRow, wheel: Path) -> AuditReport:
+    """Audit `wheel` by what `row` states, printing a line per check.
 
     Raises:
         AuditFailedError: one of the checks failed.
     """
-    report = audit_wheel(wheel)
+    report = audit_wheel(wheel, rows=[row])
     print_report(report)
     if not report.ok:
         failed = ", ".join(check.name for check in report.checks if not check.ok)

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from buildsys.errors import WheelError
-from buildsys.matrix import select
+from buildsys.matrix import BuildRow, select
 from buildsys.pipeline import wheel
 from buildsys.project import package_version
 
@@ -15,9 +14,22 @@ VERSION = package_version()
 
 
 def test_the_local_version_is_part_of_what_is_expected() -> None:
-    cuda = msgspec.structs.replace(ROW, identifier="linux_x86_64-cu131", accelerator="cu131")
     assert wheel.expected_version(ROW) == VERSION
-    assert wheel.expected_version(cuda) == f"{VERSION}+cu131"
+    assert wheel.expected_version(select(["linux_x86_64-cu131"])[0]) == f"{VERSION}+cu131"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "platform"),
+    [
+        ("linux_aarch64-cpu", "linux-aarch64"),
+        ("windows_amd64-cu131", "win-amd64"),
+        ("macos_arm64-metal", "macosx-14.0-arm64"),
+        ("macos_x86_64-cpu", "macosx-14.0-x86_64"),
+    ],
+)
+def test_the_packaging_is_told_of_the_rows_platform_and_not_of_the_builders(identifier: str, platform: str) -> None:
+    variables = wheel.packaging_variables(select([identifier])[0])
+    assert variables == {"LLAMA_CPP_BUILD": identifier, "_PYTHON_HOST_PLATFORM": platform}
 
 
 @pytest.mark.parametrize(
@@ -32,22 +44,22 @@ def test_the_local_version_is_part_of_what_is_expected() -> None:
 def test_any_other_wheel_than_the_expected_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     with pytest.raises(WheelError, match="is not a py3-none wheel"):
-        wheel._only_wheel(tmp_path, ROW)
+        wheel.only_wheel(tmp_path, ROW)
 
 
 def test_the_expected_wheel_is_found(tmp_path: Path) -> None:
     right = tmp_path / f"llama_cpp_python-{VERSION}-py3-none-linux_x86_64.whl"
     right.touch()
-    assert wheel._only_wheel(tmp_path, ROW) == right
+    assert wheel.only_wheel(tmp_path, ROW) == right
 
 
 def test_no_wheel_or_two_are_refused(tmp_path: Path) -> None:
     with pytest.raises(WheelError, match="found 0"):
-        wheel._only_wheel(tmp_path, ROW)
+        wheel.only_wheel(tmp_path, ROW)
     for platform in ("linux_x86_64", "linux_aarch64"):
         (tmp_path / f"llama_cpp_python-{VERSION}-py3-none-{platform}.whl").touch()
     with pytest.raises(WheelError, match="found 2"):
-        wheel._only_wheel(tmp_path, ROW)
+        wheel.only_wheel(tmp_path, ROW)
 
 
 def test_repair_replaces_older_wheels_of_the_same_build_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,13 +73,11 @@ def test_repair_replaces_older_wheels_of_the_same_build_only(tmp_path: Path, mon
     for file in (older, *others):
         file.touch()
 
-    def auditwheel(command: list[str | Path], **_: object) -> None:
-        folder = Path(command[command.index("--wheel-dir") + 1])
+    def auditwheel(_row: BuildRow, _packaged: Path, folder: Path, **_: object) -> None:
         (folder / f"llama_cpp_python-{VERSION}-py3-none-manylinux_2_27_x86_64.whl").write_text("new", encoding="utf-8")
 
-    monkeypatch.setattr(wheel, "DIST", dist)
-    monkeypatch.setattr(wheel, "run_logged", auditwheel)
+    monkeypatch.setattr(wheel, "repair", auditwheel)
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "cache"))
-    repaired = wheel.repair_wheel(ROW, tmp_path / "packaged.whl")
+    repaired = wheel.repair_wheel(ROW, tmp_path / "packaged.whl", dist)
     assert repaired.read_text(encoding="utf-8") == "new"
     assert sorted(dist.iterdir()) == sorted([repaired, *others])
