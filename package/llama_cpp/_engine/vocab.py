@@ -78,6 +78,12 @@ class Vocab:
             return ()
         return tuple(ctypes.cast(address, ctypes.POINTER(ctypes.c_int32))[: count.value])
 
+    @cached_property
+    def eog_tokens(self) -> tuple[int, ...]:
+        """All tokens that end a generation. The first call goes through the vocabulary."""
+        pointer = self.pointer
+        return tuple(token for token in range(self.n_tokens) if llama.llama_vocab_is_eog(pointer, token))
+
     def check(self, token: int) -> int:
         """The token itself; `TokenRangeError` when the vocabulary has no such id."""
         if not 0 <= token < self.n_tokens:

@@ -7,10 +7,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.sampling.arguments import sampling_from
+from llama_cpp._features.sampling.steps import criteria_from, processors_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from llama_cpp._features.sampling.callbacks import LogitsProcessor, StoppingCriteria
     from llama_cpp._features.sampling.parameters import SamplingParams
 
 
@@ -18,26 +20,34 @@ if TYPE_CHECKING:
 class CompletionRequest:
     """What to complete, and how. Holds copies: the caller's lists stay the caller's.
 
-    `max_tokens` None means: until the context is full.
+    `max_tokens` None means: until the context is full. `logprobs` None means none; 0 those of the chosen tokens alone.
     """
 
     prompt: str | tuple[int, ...]
+    suffix: str | None
     max_tokens: int | None
     stops: tuple[str, ...]
     echo: bool
+    logprobs: int | None
     model: str | None
     sampling: SamplingParams
+    processors: tuple[LogitsProcessor, ...] = ()
+    criteria: tuple[StoppingCriteria, ...] = ()
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> CompletionRequest:
-        """The request that the arguments of `create_completion` describe."""
+    def from_arguments(cls, arguments: Mapping[str, Any], *, recommended: Mapping[str, Any] | None = None) -> CompletionRequest:
+        """The request that the arguments of `create_completion` describe; `recommended` as in `sampling_from`."""
         return cls(
             prompt=_prompt(arguments["prompt"]),
+            suffix=_suffix(arguments["suffix"]),
             max_tokens=_token_limit(arguments["max_tokens"]),
             stops=_stops(arguments["stop"]),
             echo=bool(arguments["echo"]),
+            logprobs=_logprobs(arguments["logprobs"]),
             model=arguments["model"],
-            sampling=sampling_from(arguments),
+            sampling=sampling_from(arguments, recommended=recommended),
+            processors=processors_from(arguments["logits_processor"]),
+            criteria=criteria_from(arguments["stopping_criteria"]),
         )
 
 
@@ -50,6 +60,22 @@ def _prompt(prompt: object) -> str | tuple[int, ...]:
         return tuple(index(token) for token in prompt)  # type: ignore[attr-defined]
     except TypeError:
         raise TypeError(f"prompt must be a str or a sequence of token ids, not {type(prompt).__name__}") from None
+
+
+def _suffix(suffix: object) -> str | None:
+    if suffix is not None and not isinstance(suffix, str):
+        raise TypeError(f"suffix must be a str or None, not {type(suffix).__name__}")
+    return suffix
+
+
+def _logprobs(count: object) -> int | None:
+    if count is None or count is False:
+        return None
+    if not hasattr(count, "__index__"):
+        raise TypeError(f"logprobs must be an integer or None, not {count!r}")
+    if index(count) < 0:
+        raise ValueError(f"logprobs must not be negative, but is {count}")
+    return index(count)
 
 
 def _token_limit(max_tokens: object) -> int | None:

@@ -6,25 +6,49 @@ Each part is owned elsewhere: tokens by `generation.loop`, text by `text_assembl
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from llama_cpp._engine import logbridge
 from llama_cpp._features.errors import ContextWindowError
 from llama_cpp._features.generation.loop import generate
-from llama_cpp._features.sampling.chain import build_chain, penalty_window
+from llama_cpp._features.sampling.chain import build_chain
+from llama_cpp._features.sampling.logprobs import LogprobRecorder, TokenLogprobs, token_logprobs
+from llama_cpp._features.sampling.steps import Steps
 
+from .logprob_text import LogprobText, joined
 from .responses import ResponseShaper
 from .text_assembly import TextAssembly
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from llama_cpp._engine.sampler import SamplerChain
     from llama_cpp._features.generation.live import TokenArray
     from llama_cpp._features.generation.turns import Turn
     from llama_cpp._features.llama.runtime import Runtime
-    from llama_cpp._features.types.completion import CompletionChunk, CreateCompletionResponse, FinishReason
+    from llama_cpp._features.types.completion import CompletionChunk, CompletionLogprobs, CreateCompletionResponse, FinishReason
 
     from .request import CompletionRequest
+
+
+class Prompt(NamedTuple):
+    """What is evaluated, and what stands around the completion's own text in the answer."""
+
+    tokens: TokenArray
+    echoed: str = ""
+    length: int = 0
+    """Characters of the prompt, echoed or not: where the completion's text begins."""
+    appended: str = ""
+
+
+class Delta(NamedTuple):
+    """A piece of the answer that is final."""
+
+    text: str
+    logprobs: CompletionLogprobs | None = None
 
 
 class CompletionRun:
@@ -34,44 +58,60 @@ class CompletionRun:
     leaves no room.
     """
 
-    def __init__(self, owner: object, runtime: Runtime, request: CompletionRequest, prompt: TokenArray, *, echoed: str, model: str) -> None:
+    def __init__(self, owner: object, runtime: Runtime, request: CompletionRequest, prompt: Prompt, *, model: str) -> None:
         self._owner = owner
         self._runtime = runtime
         self._request = request
         self._prompt = prompt
-        self._echoed = echoed
         self._shaper = ResponseShaper(model)
-        self._limit = _token_limit(request.max_tokens, len(prompt), runtime.live.capacity)
+        self._limit = _token_limit(request.max_tokens, len(prompt.tokens), runtime.live.capacity)
+        self._recorder = None if request.logprobs is None else LogprobRecorder(request.logprobs)
         self.finish_reason: FinishReason = "length"
         self.completion_tokens = 0
 
     def whole(self) -> CreateCompletionResponse:
         """Run to the end."""
         with self._runtime.turns.blocking() as turn:
-            text = self._echoed + "".join(self._deltas(turn))
-        return self._shaper.whole(text, self.finish_reason, prompt_tokens=len(self._prompt), completion_tokens=self.completion_tokens)
+            deltas = list(self._deltas(turn))
+        return self._shaper.whole(
+            "".join(delta.text for delta in deltas),
+            self.finish_reason,
+            joined([delta.logprobs for delta in deltas if delta.logprobs]),
+            prompt_tokens=len(self._prompt.tokens),
+            completion_tokens=self.completion_tokens,
+        )
 
     def stream(self) -> Iterator[CompletionChunk]:
         """Run while the caller iterates. The turn is taken with the first chunk and ends with the iterator."""
         shape = self._shaper.chunk
         turn = self._runtime.turns.take()
         try:
-            if self._echoed:
-                yield shape(self._echoed)
             with closing(self._deltas(turn)) as deltas:
-                for text in deltas:
-                    yield shape(text)
+                for text, logprobs in deltas:
+                    yield shape(text, None, logprobs)
             yield shape("", self.finish_reason)
         finally:
             turn.end()
 
-    def _deltas(self, turn: Turn) -> Generator[str, None, None]:
-        """The text of the completion as it becomes final. Cancellation ends it; other exceptions pass."""
-        if not self._limit:
-            return
+    def _deltas(self, turn: Turn) -> Generator[Delta, None, None]:
+        """The answer's text as it becomes final. Cancellation ends it; other exceptions pass."""
+        prompt = self._prompt
+        if prompt.echoed:
+            yield Delta(prompt.echoed, self._score_prompt(turn) if self._recorder is not None else None)
+        if self._limit:
+            yield from self._completion(turn)
+        if prompt.appended:
+            yield Delta(prompt.appended)
+
+    def _completion(self, turn: Turn) -> Generator[Delta, None, None]:
         assembly = TextAssembly(self._request.stops)
+        start = 0 if self._recorder is None else len(self._prompt.echoed) or self._prompt.length
+        tokens = LogprobText(self._runtime.pieces.__getitem__, start=start)
+        shown = start
         try:
-            yield from self._generated(turn, assembly)
+            for text in self._generated(turn, assembly, tokens.add):
+                shown += len(text)
+                yield Delta(text, tokens.take(shown) if self._recorder is not None else None)
         except KeyboardInterrupt:
             turn.aborted = True
             if logbridge.get_verbosity() >= logbridge.INFO:
@@ -81,18 +121,18 @@ class CompletionRun:
             self.finish_reason = "stop"
         elif turn.aborted:
             self.finish_reason = "abort"
-        if rest:
-            yield rest
+        logprobs = tokens.take(shown + len(rest) if assembly.stopped else None)
+        if rest or logprobs:
+            yield Delta(rest, logprobs)
 
-    def _generated(self, turn: Turn, assembly: TextAssembly) -> Generator[str, None, None]:
-        runtime, params = self._runtime, self._request.sampling
-        context, pieces, feed, limit = runtime.context, runtime.pieces, assembly.feed, self._limit
-        seen = self._prompt[-(penalty_window(params, runtime.live.capacity) or 1) :]
-        seed = runtime.seeds.resolve(params.seed)
+    def _generated(self, turn: Turn, assembly: TextAssembly, record: Callable[[TokenLogprobs], None]) -> Generator[str, None, None]:
+        runtime, params, recorder = self._runtime, self._request.sampling, self._recorder
+        pieces, feed, limit = runtime.pieces, assembly.feed, self._limit
+        seed, prompt = runtime.seeds.resolve(params.seed), self._prompt.tokens
         count = 0
-        with build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=seen) as chain:
-            tokens = generate(runtime.live, runtime.turns, turn, chain.bind(context), self._prompt)
-            with closing(tokens):
+        with build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=prompt) as chain:
+            sample = self._sampler(chain)
+            with closing(generate(runtime.live, runtime.turns, turn, sample, prompt)) as tokens:
                 for token in tokens:
                     piece = pieces[token]
                     if piece is None:
@@ -100,11 +140,43 @@ class CompletionRun:
                         return
                     count += 1
                     self.completion_tokens = count
+                    if recorder is not None and recorder.latest is not None:
+                        record(recorder.latest)
                     text = feed(piece)
                     if text:
                         yield text
                     if count == limit or assembly.stopped:
                         return
+            if isinstance(sample, Steps) and sample.ended:
+                self.finish_reason = "stop"
+
+    def _sampler(self, chain: SamplerChain) -> Callable[[], int]:
+        """The chain alone, or with what Python has to say in each step."""
+        request, runtime = self._request, self._runtime
+        if not (request.processors or request.criteria or self._recorder):
+            return chain.bind(runtime.context)
+        live = runtime.live
+        return Steps(
+            runtime.context, chain, lambda: live.seen, processors=request.processors, criteria=request.criteria, recorder=self._recorder
+        )
+
+    def _score_prompt(self, turn: Turn) -> CompletionLogprobs | None:
+        """The log-probabilities of the prompt's own tokens: its last one but evaluated with all logits."""
+        runtime, top, prompt = self._runtime, self._request.logprobs or 0, self._prompt.tokens
+        skipped = int(prompt[0] == runtime.vocab.bos)
+        scored: list[TokenLogprobs] = []
+
+        def observe(first: int, rows: NDArray[np.float32]) -> None:
+            scored.extend(token_logprobs(row, int(prompt[first + index + 1]), top) for index, row in enumerate(rows))
+
+        with runtime.turns.executing:
+            if len(prompt) > 1:
+                runtime.live.score(prompt[:-1], turn, observe)
+        text = LogprobText(lambda token: runtime.vocab.piece(token, special=True), start=0)
+        first = TokenLogprobs(token=int(prompt[skipped]), logprob=None, top=()) if len(prompt) > skipped else None
+        for entry in ([first] if first else []) + scored[skipped:]:
+            text.add(entry)
+        return text.take()
 
 
 def _token_limit(max_tokens: int | None, prompt_tokens: int, capacity: int) -> int:

@@ -14,6 +14,8 @@ from llama_cpp._engine.errors import ComputeError, DecodeAllocationError
 from llama_cpp._features.errors import ContextWindowError, GenerationUnsupportedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from llama_cpp._engine.batch import Outputs
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .turns import Turn
 
     TokenArray = NDArray[np.intc]
+    ScoreObserver = Callable[[int, NDArray[np.float32]], None]
+    """Called with the position of the first token and the logits of as many tokens as there are rows."""
 
 
 class LiveSequence:
@@ -52,6 +56,13 @@ class LiveSequence:
         held: TokenArray = self.ids[: self.length].copy()
         return held
 
+    @property
+    def seen(self) -> TokenArray:
+        """A read-only view of the tokens that memory holds, valid until the next evaluation."""
+        view = self.ids[: self.length]
+        view.flags.writeable = False
+        return view
+
     def clear(self) -> None:
         """Forget all tokens."""
         self.length = self._written = 0
@@ -73,8 +84,17 @@ class LiveSequence:
         if self.length == last:
             self.step(int(tokens[last]))
 
-    def extend(self, tokens: TokenArray, turn: Turn | None = None, *, outputs: Outputs = "last") -> None:
-        """Evaluate tokens after those that memory holds."""
+    def score(self, tokens: TokenArray, turn: Turn, observe: ScoreObserver) -> None:
+        """Evaluate `tokens` from the start, whatever memory holds of them, and show their logits."""
+        self._require_room(len(tokens))
+        self.holder = turn
+        self.cut(0)
+        self.extend(tokens, turn, outputs="all", observe=observe)
+
+    def extend(
+        self, tokens: TokenArray, turn: Turn | None = None, *, outputs: Outputs = "last", observe: ScoreObserver | None = None
+    ) -> None:
+        """Evaluate tokens after those that memory holds; `observe` sees each row that `outputs` asks for."""
         start, end = self.length, self.length + len(tokens)
         self._require_room(end)
         self.ids[start:end] = tokens
@@ -84,6 +104,8 @@ class LiveSequence:
             self.evaluated += part.stop - part.start
             if self.scores is not None:
                 self.scores.record(start + part.start, self.context.logits_rows())
+            if observe is not None:
+                observe(start + part.start, self.context.logits_rows())
             if turn is not None and turn.aborted:
                 return
 

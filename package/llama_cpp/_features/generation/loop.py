@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 def generate(
     live: LiveSequence, turns: Turns, turn: Turn, sample: Callable[[], int], prompt: TokenArray
 ) -> Generator[int, Sequence[int] | None, None]:
-    """Yield sampled tokens until the context is full or `turn` is aborted; it never ends at a token's meaning.
+    """Yield sampled tokens until the context is full, `turn` is aborted or `sample` answers with a negative number.
 
-    `prompt` is not empty, and is all that memory shall hold before the first token. A token is evaluated when the
-    next one is asked for, so the last one never is. Tokens sent in are appended after the one just yielded. While
-    suspended no lock is held; if another request used the context meanwhile, the tokens so far are evaluated again.
+    It never ends at a token's meaning. `prompt` is not empty, and is all that memory shall hold before the first token.
+    A token is evaluated when the next one is asked for, so the last one never is. Tokens sent in are appended after the
+    one just yielded. While suspended no lock is held; if another request used the context meanwhile, the tokens so far
+    are evaluated again.
     """
     executing = turns.executing
     produced: list[int] = []
@@ -38,7 +39,7 @@ def generate(
             if turn.aborted:
                 return
             token = sample()
-        while True:
+        while token >= 0:
             sent = yield token
             produced.append(token)
             if sent is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from llama_cpp._engine.errors import ClosedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from llama_cpp._engine.vocab import Vocab
     from llama_cpp._features.tokenizer.base import BaseLlamaTokenizer
 
@@ -19,6 +22,9 @@ class LlamaCore:
     model_path: str
     tokenizer_: BaseLlamaTokenizer
     last_n_tokens_size: int
+    spm_infill: bool
+    _recommended: Mapping[str, Any] = MappingProxyType({})
+    """Sampling parameters that take the place of defaults which a caller leaves alone."""
     _opened: Runtime | None = None
 
     @property

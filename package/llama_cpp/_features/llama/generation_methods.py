@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,19 +10,34 @@ import numpy as np
 from llama_cpp._features.errors import EmptyPromptError
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.generation.loop import generate
-from llama_cpp._features.sampling.arguments import DRY_SEQUENCE_BREAKERS, check_available, sampling_from
-from llama_cpp._features.sampling.chain import build_chain, penalty_window
-from llama_cpp._features.sampling.parameters import DEFAULT_PENALTY_WINDOW
+from llama_cpp._features.sampling.arguments import check_available, sampling_from
+from llama_cpp._features.sampling.chain import build_chain
+from llama_cpp._features.sampling.defaults import (
+    MIN_P,
+    MIROSTAT_ETA,
+    MIROSTAT_MODE,
+    MIROSTAT_TAU,
+    PENALTY_LAST_N,
+    REPEAT_PENALTY,
+    TEMPERATURE,
+    TOP_K,
+    TOP_P,
+    XTC_PROBABILITY,
+    XTC_THRESHOLD,
+)  # fmt: skip
+from llama_cpp._features.sampling.parameters import DRY_SEQUENCE_BREAKERS
 from llama_cpp._features.sampling.seeds import SeedSource, seed_value
+from llama_cpp._features.sampling.steps import Steps, criteria_from, processors_from
 
 from .core import LlamaCore
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from llama_cpp._engine.sampler import SamplerChain
+    from llama_cpp._features.sampling.callbacks import LogitsProcessor, LogitsProcessors, StoppingCriteria, StoppingCriterions
     from llama_cpp._features.sampling.parameters import SamplingParams
 
 
@@ -49,14 +63,16 @@ class GenerationMethods(LlamaCore):
 
     # fmt: off
     def sample(  # noqa: PLR0917 - positional in both lineages
-        self, top_k: int = 40, top_p: float = 0.95, min_p: float = 0.05, typical_p: float = 1.0, temp: float = 0.8,
-        dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0, min_keep: int = 0,
-        penalty_last_n: int = DEFAULT_PENALTY_WINDOW, repeat_penalty: float = 1.0, frequency_penalty: float = 0.0,
-        present_penalty: float = 0.0, mirostat_mode: int = 0, mirostat_eta: float = 0.1, mirostat_tau: float = 5.0,
-        xtc_probability: float = 0.0, xtc_threshold: float = 0.1, dry_multiplier: float = 0.0, dry_base: float = 1.75,
+        self, top_k: int = TOP_K, top_p: float = TOP_P, min_p: float = MIN_P, typical_p: float = 1.0, temp: float = TEMPERATURE,
+        dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0,
+        min_keep: int = 0, penalty_last_n: int = PENALTY_LAST_N, repeat_penalty: float = REPEAT_PENALTY, frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0, mirostat_mode: int = MIROSTAT_MODE, mirostat_eta: float = MIROSTAT_ETA,
+        mirostat_tau: float = MIROSTAT_TAU,
+        xtc_probability: float = XTC_PROBABILITY, xtc_threshold: float = XTC_THRESHOLD, dry_multiplier: float = 0.0, dry_base: float = 1.75,
         dry_allowed_length: int = 2, dry_penalty_last_n: int = 64, dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
         adaptive_target: float = -1.0, adaptive_decay: float = 0.9, ignore_eos: bool = False,
-        logit_bias: Mapping[int, float] | None = None, logits_processor: Any = None, grammar: Any = None, grammar_lazy: bool = False,
+        logit_bias: Mapping[int, float] | None = None, logits_processor: LogitsProcessors = None, grammar: Any = None,
+        grammar_lazy: bool = False,
         idx: int | None = None, seed: int | None = None, reasoning_budget: int = -1, reasoning_start: str = "<think>",
         reasoning_end: str = "</think>", reasoning_budget_message: str | None = None, reasoning_start_in_prompt: bool = False,
         reasoning_start_max_tokens: int = 32, presence_penalty: float = 0.0, tfs_z: float = 1.0, penalize_nl: bool = True,
@@ -66,21 +82,27 @@ class GenerationMethods(LlamaCore):
 
         Penalties see the tokens that the context holds. `create_completion` describes the other arguments.
         """
-        params = self._sampling(locals())
-        runtime = self._runtime
-        with runtime.turns.blocking(), self._chain(params, runtime.live.tokens) as chain:
-            return chain.sample(runtime.context, -1 if idx is None else idx)
+        given, runtime = locals(), self._runtime
+        params = sampling_from(given, recommended=self._recommended)
+        processors = processors_from(logits_processor)
+        live, index = runtime.live, -1 if idx is None else idx
+        with runtime.turns.blocking(), self._chain(params, live.seen) as chain:
+            if not processors:
+                return chain.sample(runtime.context, index)
+            return Steps(runtime.context, chain, lambda: live.seen, processors=processors, index=index)()
 
     # fmt: off
     def generate(  # noqa: PLR0917 - as above
-        self, tokens: Sequence[int], top_k: int = 40, top_p: float = 0.95, min_p: float = 0.05, typical_p: float = 1.0,
-        temp: float = 0.8, dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0, min_keep: int = 0,
-        penalty_last_n: int = DEFAULT_PENALTY_WINDOW, repeat_penalty: float = 1.0, frequency_penalty: float = 0.0,
-        present_penalty: float = 0.0, reset: bool = True, mirostat_mode: int = 0, mirostat_tau: float = 5.0, mirostat_eta: float = 0.1,
-        xtc_threshold: float = 0.1, xtc_probability: float = 0.0, dry_multiplier: float = 0.0, dry_base: float = 1.75,
+        self, tokens: Sequence[int], top_k: int = TOP_K, top_p: float = TOP_P, min_p: float = MIN_P, typical_p: float = 1.0,
+        temp: float = TEMPERATURE, dynatemp_range: float = 0.0, dynatemp_exponent: float = 1.0, top_n_sigma: float = -1.0,
+        min_keep: int = 0, penalty_last_n: int = PENALTY_LAST_N, repeat_penalty: float = REPEAT_PENALTY, frequency_penalty: float = 0.0,
+        present_penalty: float = 0.0, reset: bool = True, mirostat_mode: int = MIROSTAT_MODE,
+        mirostat_tau: float = MIROSTAT_TAU, mirostat_eta: float = MIROSTAT_ETA,
+        xtc_threshold: float = XTC_THRESHOLD, xtc_probability: float = XTC_PROBABILITY, dry_multiplier: float = 0.0, dry_base: float = 1.75,
         dry_allowed_length: int = 2, dry_penalty_last_n: int = 64, dry_seq_breakers: Sequence[str] = DRY_SEQUENCE_BREAKERS,
         adaptive_target: float = -1.0, adaptive_decay: float = 0.9, use_infill: bool = False, ignore_eos: bool = False,
-        logit_bias: Mapping[int, float] | None = None, logits_processor: Any = None, stopping_criteria: Any = None, grammar: Any = None,
+        logit_bias: Mapping[int, float] | None = None, logits_processor: LogitsProcessors = None,
+        stopping_criteria: StoppingCriterions = None, grammar: Any = None,
         grammar_lazy: bool = False, seed: int | None = None, active_loras: Any = None, control_vector: Any = None,
         reasoning_budget: int = -1, reasoning_start: str = "<think>", reasoning_end: str = "</think>",
         reasoning_budget_message: str | None = None, reasoning_start_in_prompt: bool = False, reasoning_start_max_tokens: int = 32,
@@ -93,13 +115,21 @@ class GenerationMethods(LlamaCore):
         are appended as tokens. With `reset` the tokens are the whole prompt, of which the context may already hold
         a beginning; without it they follow what the context holds. `create_completion` describes the other arguments.
         """
-        params = self._sampling(locals())
+        params = sampling_from(locals(), recommended=self._recommended)
         prompt = as_tokens(self._runtime.vocab.check_all(tokens))
         if reset and not len(prompt):
             raise EmptyPromptError("there are no tokens to continue; give at least one")
-        return self._tokens(params, prompt, reset=reset)
+        callbacks = (processors_from(logits_processor), criteria_from(stopping_criteria))
+        return self._tokens(params, callbacks, prompt, reset=reset)
 
-    def _tokens(self, params: SamplingParams, prompt: NDArray[np.intc], *, reset: bool) -> Generator[int, Sequence[int] | None, None]:
+    def _tokens(
+        self,
+        params: SamplingParams,
+        callbacks: tuple[tuple[LogitsProcessor, ...], tuple[StoppingCriteria, ...]],
+        prompt: NDArray[np.intc],
+        *,
+        reset: bool,
+    ) -> Generator[int, Sequence[int] | None, None]:
         runtime = self._runtime
         live, context = runtime.live, runtime.context
         turn = runtime.turns.take()
@@ -107,21 +137,18 @@ class GenerationMethods(LlamaCore):
             if not reset:
                 prompt = np.concatenate((live.tokens, prompt))
             with self._chain(params, prompt) as chain:
-                yield from generate(live, runtime.turns, turn, chain.bind(context), prompt)
+                processors, criteria = callbacks
+                sample: Callable[[], int] = chain.bind(context)
+                if processors or criteria:
+                    sample = Steps(context, chain, lambda: live.seen, processors=processors, criteria=criteria)
+                yield from generate(live, runtime.turns, turn, sample, prompt)
         finally:
             turn.end()
 
-    def _sampling(self, arguments: Mapping[str, Any]) -> SamplingParams:
-        params = sampling_from(arguments)
-        if params.penalty_last_n == DEFAULT_PENALTY_WINDOW:
-            return replace(params, penalty_last_n=self.last_n_tokens_size)
-        return params
-
     def _chain(self, params: SamplingParams, history: NDArray[np.intc]) -> SamplerChain:
         runtime = self._runtime
-        n_ctx = runtime.live.capacity
-        seen = history[-(penalty_window(params, n_ctx) or 1) :]
-        return build_chain(params, runtime.vocab, n_ctx=n_ctx, seed=runtime.seeds.resolve(params.seed), history=seen)
+        seed = runtime.seeds.resolve(params.seed)
+        return build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=history)
 
     def reset(self) -> None:
         """Forget the tokens that the context holds."""

@@ -11,7 +11,9 @@ from typing_extensions import Self
 
 from llama_cpp._engine import logbridge
 from llama_cpp._features import log_settings
+from llama_cpp._features.sampling.defaults import recommended
 from llama_cpp._features.sampling.logprobs import logits_to_logprobs, longest_token_prefix
+from llama_cpp._features.sampling.parameters import DEFAULT_PENALTY_WINDOW
 from llama_cpp._features.sampling.seeds import RANDOM_SEED, seed_value
 from llama_cpp._features.tokenizer.vocabulary import LlamaTokenizer
 
@@ -106,6 +108,9 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
         self.speculative = None
         for name in _STORED:
             setattr(self, name, given[name])
+        self._recommended = recommended(self.metadata)
+        if self.last_n_tokens_size != DEFAULT_PENALTY_WINDOW:
+            self._recommended["penalty_last_n"] = self.last_n_tokens_size
 
     @classmethod
     def from_pretrained(  # noqa: PLR0917 - positional in both lineages

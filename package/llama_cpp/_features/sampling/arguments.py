@@ -1,4 +1,4 @@
-"""From the keyword arguments of the public methods to `SamplingParams`: aliases, and what is not served yet.
+"""From the keyword arguments of the public methods to `SamplingParams`: aliases, and what has no effect any more.
 
 Nothing that a caller passes is dropped in silence: an argument is used, refused, or warned about.
 """
@@ -6,42 +6,26 @@ Nothing that a caller passes is dropped in silence: an argument is used, refused
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.errors import FeatureUnavailableError
 
+from .defaults import given
 from .parameters import SamplingParams
 from .seeds import seed_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-DRY_SEQUENCE_BREAKERS = ("\n", ":", '"', "*")
+    from collections.abc import Iterable
 
 UNAVAILABLE: Mapping[str, object] = {
     "active_loras": None,
-    "adaptive_target": -1.0,
     "control_vector": None,
-    "dry_multiplier": 0.0,
-    "dynatemp_range": 0.0,
     "grammar": None,
     "grammar_lazy": False,
-    "ignore_eos": False,
-    "logit_bias": None,
-    "logits_processor": None,
-    "logprobs": None,
-    "mirostat_mode": 0,
     "reasoning_budget": -1,
-    "reasoning_budget_message": None,
-    "reasoning_start_in_prompt": False,
-    "stopping_criteria": None,
-    "suffix": None,
-    "top_n_sigma": -1.0,
-    "use_infill": False,
-    "xtc_probability": 0.0,
 }
-"""Arguments that switch something on which is not served yet, with the value that leaves it off. The settings that
-only refine one of these (mirostat_tau, dry_base, reasoning_start, ...) mean nothing while it is off."""
+"""Arguments that switch something on which is not served yet, with the value that leaves it off."""
 
 REMOVED: Mapping[str, tuple[object, str]] = {
     "tfs_z": (1.0, "llama.cpp no longer has tail-free sampling"),
@@ -50,32 +34,53 @@ REMOVED: Mapping[str, tuple[object, str]] = {
 """Arguments of the older lineage whose effect llama.cpp has dropped: the harmless value, and why the rest is ignored."""
 
 SAMPLING_NAMES = (
-    "top_k", "top_p", "min_p", "typical_p", "min_keep", "repeat_penalty", "frequency_penalty", "penalty_last_n",
+    "dynatemp_range", "dynatemp_exponent", "top_k", "top_p", "min_p", "typical_p", "top_n_sigma", "min_keep", "xtc_probability",
+    "xtc_threshold", "repeat_penalty", "frequency_penalty", "penalty_last_n", "dry_multiplier", "dry_base", "dry_allowed_length",
+    "dry_penalty_last_n", "mirostat_mode", "mirostat_tau", "mirostat_eta", "adaptive_target", "adaptive_decay", "ignore_eos",
 )  # fmt: skip
+"""Arguments that are fields of `SamplingParams` as they stand."""
 
 
-def sampling_from(arguments: Mapping[str, Any]) -> SamplingParams:
+def sampling_from(arguments: Mapping[str, Any], *, recommended: Mapping[str, Any] | None = None) -> SamplingParams:
     """The sampling parameters in the arguments of a public method.
 
-    Raises `FeatureUnavailableError` for an argument that asks for what is not served yet, and ValueError for
-    values that make no sense.
+    `recommended` takes the place of defaults that the caller left alone. Raises ValueError for values that make no
+    sense.
     """
     check_available(arguments)
     fields = {name: arguments[name] for name in SAMPLING_NAMES if name in arguments}
     fields["temperature"] = arguments["temp"] if "temp" in arguments else arguments["temperature"]
+    left_alone = {name: value for name, value in (recommended or {}).items() if name not in fields or not given(fields[name])}
+    fields.update(left_alone)
     fields["presence_penalty"] = _presence_penalty(arguments)
+    fields["dry_sequence_breakers"] = _texts("dry_seq_breakers", arguments["dry_seq_breakers"])
+    fields["logit_bias"] = logit_biases(arguments["logit_bias"])
+    fields["infill"] = bool(arguments.get("use_infill", False))
+    fields["ignore_eos"] = bool(fields["ignore_eos"])
     fields["seed"] = seed_value(arguments["seed"])
     return SamplingParams(**fields)
+
+
+def logit_biases(biases: object) -> tuple[tuple[int, float], ...]:
+    """A mapping of token ids (numbers, or their digits as in JSON) to what is added to their logits."""
+    if not biases:
+        return ()
+    if not isinstance(biases, Mapping):
+        raise TypeError(f"logit_bias must be a dict of token ids and numbers, not {type(biases).__name__}")
+    try:
+        return tuple((int(token), float(bias)) for token, bias in biases.items())
+    except (TypeError, ValueError):
+        raise ValueError(f"logit_bias must be a dict of token ids and numbers, not {biases!r}") from None
 
 
 def check_available(arguments: Mapping[str, Any]) -> None:
     """Refuse what is not served yet, and warn about what has no effect any more."""
     for name, off in UNAVAILABLE.items():
         value = arguments.get(name, off)
-        if not _same(value, off):
+        if value not in (off, [], ()):
             raise FeatureUnavailableError(f"{name} is not available in this version; leave it at its default ({off!r})")
     for name, (harmless, reason) in REMOVED.items():
-        if not _same(arguments.get(name, harmless), harmless):
+        if arguments.get(name, harmless) != harmless:
             warnings.warn(f"{name} has no effect: {reason}", UserWarning, stacklevel=5)
 
 
@@ -87,8 +92,9 @@ def _presence_penalty(arguments: Mapping[str, Any]) -> Any:
     return one or other
 
 
-def _same(value: object, off: object) -> bool:
-    """Whether `value` leaves off what `off` leaves off: an empty collection counts as None."""
-    if off is None:
-        return value is None or (isinstance(value, list | tuple | dict) and not value)
-    return bool(value == off)
+def _texts(name: str, value: Iterable[str] | None) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else tuple(value or ())
+    for text in texts:
+        if not isinstance(text, str) or "\0" in text:
+            raise ValueError(f"{name} must be a list of str without NUL, but holds {text!r}")
+    return texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,10 @@ LogitsProcessor = Callable[["NDArray[np.intc]", "NDArray[np.single]"], "NDArray[
 
 StoppingCriteria = Callable[["NDArray[np.intc]", "NDArray[np.single]"], bool]
 """Called with the token ids so far and the logits; True ends the generation."""
+
+LogitsProcessors = LogitsProcessor | Sequence[LogitsProcessor] | None
+StoppingCriterions = StoppingCriteria | Sequence[StoppingCriteria] | None
+"""As arguments: none, one, or several in a row."""
 
 
 class LogitsProcessorList(list[LogitsProcessor]):

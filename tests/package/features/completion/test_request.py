@@ -69,10 +69,7 @@ def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
 
 
 ON: dict[str, Any] = {
-    "active_loras": [{"name": "x"}], "adaptive_target": 0.5, "control_vector": object(), "dry_multiplier": 0.8, "dynatemp_range": 0.2,
-    "grammar": object(), "grammar_lazy": True, "ignore_eos": True, "logit_bias": {1: 2.0}, "logits_processor": [len], "logprobs": 0,
-    "mirostat_mode": 2, "reasoning_budget": 10, "reasoning_budget_message": "enough", "reasoning_start_in_prompt": True,
-    "stopping_criteria": [len], "suffix": "end", "top_n_sigma": 1.0, "use_infill": True, "xtc_probability": 0.5,
+    "active_loras": [{"name": "x"}], "control_vector": object(), "grammar": object(), "grammar_lazy": True, "reasoning_budget": 10,
 }  # fmt: skip
 
 
@@ -111,3 +108,43 @@ def test_both_spellings_of_the_presence_penalty() -> None:
 @pytest.mark.parametrize(("given", "seed"), [(None, None), (-1, None), (0xFFFFFFFF, None), (0, 0), (42, 42), (1 << 32, 0)])
 def test_seeds(given: int | None, seed: int | None) -> None:
     assert request(seed=given).sampling.seed == seed
+
+
+@pytest.mark.parametrize(("given", "count"), [(None, None), (False, None), (0, 0), (3, 3), (True, 1)])
+def test_logprobs(given: Any, count: int | None) -> None:
+    assert request(logprobs=given).logprobs == count
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(-1, ValueError), ("2", TypeError), (1.5, TypeError)])
+def test_logprobs_that_make_no_sense(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="logprobs"):
+        request(logprobs=wrong)
+
+
+def test_callbacks_are_one_or_a_list() -> None:
+    def one(ids: Any, scores: Any) -> Any: ...
+
+    assert request(logits_processor=one, stopping_criteria=[one, one]).processors == (one,)
+    assert request(logits_processor=one, stopping_criteria=[one, one]).criteria == (one, one)
+    for name in ("logits_processor", "stopping_criteria"):
+        with pytest.raises(TypeError, match=name):
+            request(**{name: [one, 5]})
+
+
+@pytest.mark.parametrize("biases", [{5: -1.5, 7: 2}, {"5": -1.5, "7": "2"}])
+def test_logit_bias_has_numbers_or_their_digits(biases: Any) -> None:
+    assert request(logit_bias=biases).sampling.logit_bias == ((5, -1.5), (7, 2.0))
+
+
+@pytest.mark.parametrize("biases", [[1, 2], {"a": 1}, {1: "x"}, {1: float("nan")}, {1: float("inf")}])
+def test_a_logit_bias_that_makes_no_sense(biases: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="logit_bias"):
+        request(logit_bias=biases)
+
+
+def test_recommendations_replace_what_was_left_alone_and_nothing_else() -> None:
+    recommended = {"temperature": 0.3, "top_k": 7, "order": ("top_k", "temperature")}
+    left = CompletionRequest.from_arguments(arguments(), recommended=recommended).sampling
+    assert (left.temperature, left.top_k, left.top_p, left.order) == (0.3, 7, 0.95, ("top_k", "temperature"))
+    stated = CompletionRequest.from_arguments(arguments(temperature=0.8, top_k=40), recommended=recommended).sampling
+    assert (stated.temperature, stated.top_k) == (0.8, 40)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from llama_cpp._features.completion import run as run_module
 from llama_cpp._features.completion.request import CompletionRequest
-from llama_cpp._features.completion.run import CompletionRun
+from llama_cpp._features.completion.run import CompletionRun, Prompt
 from llama_cpp._features.errors import ContextWindowError
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.sampling.parameters import SamplingParams
@@ -29,10 +29,10 @@ class Bench:
         self.chains.append(FakeChain(self.runtime.context, self.script))
         return self.chains[-1]
 
-    def request(self, *, prompt: tuple[int, ...] = (1, 2, 3), echoed: str = "", **changes: Any) -> CompletionRun:
-        fields: dict[str, Any] = {"max_tokens": None, "stops": (), "echo": bool(echoed), "model": None, **changes}
-        request = CompletionRequest(prompt=prompt, sampling=SamplingParams(), **fields)
-        return CompletionRun(None, self.runtime, request, as_tokens(prompt), echoed=echoed, model="some-model")
+    def request(self, *, prompt: tuple[int, ...] = (1, 2, 3), echoed: str = "", appended: str = "", **changes: Any) -> CompletionRun:
+        fields: dict[str, Any] = {"max_tokens": None, "stops": (), "echo": bool(echoed), "model": None, "suffix": None, "logprobs": None}
+        request = CompletionRequest(prompt=prompt, sampling=SamplingParams(), **{**fields, **changes})
+        return CompletionRun(None, self.runtime, request, Prompt(as_tokens(prompt), echoed, appended=appended), model="some-model")
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +123,13 @@ def test_echo_comes_first(scripted: list[Bench]) -> None:
     assert choice(bench.request(echoed="the END", stops=("END",)).whole()) == ("the END ", "stop")
     chunks = list(bench.request(echoed="the END", max_tokens=0).stream())
     assert [choice(chunk) for chunk in chunks] == [("the END", None), ("", "length")]
+
+
+def test_a_suffix_that_the_model_cannot_fill_to_comes_last(scripted: list[Bench]) -> None:
+    bench = Bench([b"one"])
+    scripted.append(bench)
+    assert choice(bench.request(appended=" end").whole()) == ("one end", "stop")
+    assert streamed(bench.request(appended=" end")) == ("one end", "stop")
 
 
 @given(

@@ -1,0 +1,121 @@
+"""One token after the other with callbacks: their order, what they see, and what they may answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from llama_cpp._features.sampling.logprobs import LogprobRecorder, logits_to_logprobs, token_logprobs
+from llama_cpp._features.sampling.steps import END, Steps
+
+
+class Context:
+    def __init__(self) -> None:
+        self.row = np.arange(8, dtype=np.float32)
+
+    def logits(self, index: int) -> Any:
+        assert index == -1
+        return self.row
+
+
+class Chain:
+    """Greedy choice over what the context's row is now."""
+
+    def __init__(self) -> None:
+        self.accepted: list[int] = []
+
+    def sample(self, context: Any, index: int) -> int:
+        token = int(np.argmax(context.logits(index)))
+        self.accept(token)
+        return token
+
+    def accept(self, token: int) -> None:
+        self.accepted.append(token)
+
+
+def steps(**changes: Any) -> Steps:
+    return Steps(Context(), Chain(), lambda: np.array([1, 2], np.intc), **changes)  # type: ignore[arg-type]
+
+
+def test_processors_work_in_turn_in_place_or_by_what_they_return() -> None:
+    def in_place(ids: Any, scores: Any) -> Any:
+        assert ids.tolist() == [1, 2]
+        scores[7] = -np.inf
+        return scores
+
+    def anew(ids: Any, scores: Any) -> Any:  # noqa: ARG001
+        assert scores[7] == -np.inf
+        return [5.0 if index == 2 else 0.0 for index in range(8)]
+
+    assert steps(processors=[in_place])() == 6
+    assert steps(processors=[in_place, anew])() == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [(np.zeros(5), "shape"), (np.full(8, -np.inf), "no token"), (np.full(8, np.nan), "NaN"), (np.full(8, np.inf), "no token")],
+)
+def test_answers_that_leave_no_choice_are_errors(answer: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        steps(processors=[lambda *_: answer])()
+
+
+def test_what_a_callback_raises_goes_to_the_caller() -> None:
+    def broken(*_: Any) -> Any:
+        raise LookupError("mine")
+
+    for callbacks in ({"processors": [broken]}, {"criteria": [broken]}):
+        with pytest.raises(LookupError, match="mine"):
+            steps(**callbacks)()
+
+
+def test_a_criterion_ends_before_anything_is_chosen() -> None:
+    ending = steps(criteria=[lambda *_: False, lambda *_: True])
+    assert ending() == END
+    assert ending.ended
+    going_on = steps(criteria=[lambda *_: False])
+    assert going_on() == 7
+    assert not going_on.ended
+
+
+def test_log_probabilities_are_the_models_and_not_the_processors() -> None:
+    def forbid(ids: Any, scores: Any) -> Any:  # noqa: ARG001
+        scores[7] = -np.inf
+        return scores
+
+    recorder = LogprobRecorder(2)
+    assert steps(processors=[forbid], recorder=recorder)() == 6
+    expected = logits_to_logprobs(np.arange(8, dtype=np.float32))
+    latest = recorder.latest
+    assert latest is not None
+    assert latest.token == 6
+    assert latest.logprob == pytest.approx(float(expected[6]), abs=1e-5)
+    assert latest.top == ((7, pytest.approx(float(expected[7]), abs=1e-5)), (6, pytest.approx(float(expected[6]), abs=1e-5)))
+
+
+@pytest.mark.parametrize("top", [0, 1, 8, 50])
+def test_any_number_of_the_likeliest_is_answered_in_order(top: int) -> None:
+    logits = np.array([0.5, 3.0, -2.0, 3.0, 1.0, 0.0, -1.0, 2.0], np.float32)
+    found = token_logprobs(logits, 4, top).top
+    assert [token for token, _ in found] == [1, 3, 7, 4, 0, 5, 6, 2][:top]
+
+
+class Forcer:
+    def __init__(self, tokens: list[int | None]) -> None:
+        self.tokens = tokens
+        self.seen: list[int] = []
+
+    def forced(self) -> int | None:
+        return self.tokens.pop(0)
+
+    def accept(self, token: int) -> None:
+        self.seen.append(token)
+
+
+def test_a_forced_token_is_not_sampled_but_accepted() -> None:
+    forcer = Forcer([None, 3, None])
+    made = steps(forcer=forcer)
+    assert [made(), made(), made()] == [7, 3, 7]
+    assert forcer.seen == [7, 3, 7]
