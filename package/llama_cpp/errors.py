@@ -1,6 +1,8 @@
 """Every exception that this package raises by itself; all derive from `LlamaError`."""
 
 from ._engine.errors import (
+    AdapterError,
+    AdapterLoadError,
     BatchSizeError,
     CacheFullError,
     ClosedError,
@@ -29,6 +31,8 @@ from ._native.errors import BackendLoadError, LlamaError, NativeLibraryError
 from ._native.symbols import MissingSymbolError
 
 __all__ = [
+    "AdapterError",
+    "AdapterLoadError",
     "BackendLoadError",
     "BatchSizeError",
     "CacheFullError",

@@ -6,6 +6,7 @@ last use of its outputs. Only `abort` may be called at any time. Sampling is the
 
 from __future__ import annotations
 
+from ctypes import POINTER, c_float, c_void_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,8 +15,10 @@ import numpy as np
 from llama_cpp._native.bindings import llama
 
 from .abort import AbortFlag
+from .adapter import PLAIN, Adaptation, ControlVector
 from .batch import Batch, Outputs
 from .errors import (
+    AdapterError,
     BatchSizeError,
     ContextCreateError,
     OutputIndexError,
@@ -23,7 +26,7 @@ from .errors import (
 )
 from .handle import Handle
 from .leaving import evaluations, park
-from .logbridge import bridge
+from .logbridge import bridge, last_lines
 from .memory import Memory
 from .outputs import OutputRows, float_view
 from .params import ContextParams, native_context_params
@@ -31,7 +34,6 @@ from .returns import log_mark, raise_decode_failure, require_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from ctypes import c_float
 
     from numpy.typing import NDArray
 
@@ -80,6 +82,7 @@ class Context(Handle[llama.llama_context_p]):
         self._one_seq_id = 0
         self._batch: Batch | None = None
         self._rows = OutputRows()
+        self._adaptation = PLAIN
         self._has_memory = llama.llama_get_memory(pointer) is not None
 
     @property
@@ -322,6 +325,42 @@ class Context(Handle[llama.llama_context_p]):
     def set_causal_attention(self, enabled: bool) -> None:
         """Whether tokens only see those before them."""
         llama.llama_set_causal_attn(self.pointer, enabled)
+
+    def adapt(self, adaptation: Adaptation) -> None:
+        """Put adapters and a control vector in force for the evaluations to come, in place of those before.
+
+        What memory holds was computed with the former ones; it is the caller's to forget it. Raises `AdapterError`.
+        """
+        if adaptation.loras != self._adaptation.loras:
+            self._set_loras(adaptation)
+        if adaptation.control is not self._adaptation.control:
+            self._set_control_vector(adaptation.control)
+        self._adaptation = adaptation
+
+    @property
+    def adaptation(self) -> Adaptation:
+        """What is in force now."""
+        return self._adaptation
+
+    def _set_loras(self, adaptation: Adaptation) -> None:
+        count = len(adaptation.loras)
+        adapters = (c_void_p * count)(*(lora.pointer for lora, _ in adaptation.loras))
+        scales = (c_float * count)(*(scale for _, scale in adaptation.loras))
+        mark = log_mark()
+        code = llama.llama_set_adapters_lora(self.pointer, adapters, count, scales)
+        if code:
+            raise AdapterError("the LoRA adapters could not be put in force", code=code, log_lines=last_lines(since=mark))
+
+    def _set_control_vector(self, vector: ControlVector | None) -> None:
+        if vector is None:
+            llama.llama_set_adapter_cvec(self.pointer, None, 0, 0, 0, 0)
+            return
+        rows = vector.directions
+        mark = log_mark()
+        data = rows.ctypes.data_as(POINTER(c_float))
+        code = llama.llama_set_adapter_cvec(self.pointer, data, rows.size, rows.shape[1], vector.first, vector.last)
+        if code:
+            raise AdapterError("the control vector could not be put in force", code=code, log_lines=last_lines(since=mark))
 
     def performance(self) -> Performance:
         """Timings and counters since the last reset."""

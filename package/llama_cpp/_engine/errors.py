@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "AdapterError",
+    "AdapterLoadError",
     "BackendLoadError",
     "BatchSizeError",
     "CacheFullError",
@@ -86,6 +88,14 @@ class ModelLoadError(NativeCallError, ValueError):
 
 class ModelFileNotFoundError(ModelLoadError):
     """The model file does not exist or is no file."""
+
+
+class AdapterError(NativeCallError):
+    """LoRA adapters or a control vector could not be put in force."""
+
+
+class AdapterLoadError(AdapterError, ValueError):
+    """A LoRA adapter could not be loaded."""
 
 
 class ContextCreateError(NativeCallError, ValueError):

@@ -34,6 +34,8 @@ _LEVEL_OF_GGML = {0: OUTPUT, 1: DEBUG, 2: INFO, 3: WARN, 4: ERROR}
 _GGML_CONTINUE = 5
 # What an evaluation says when it was asked to stop; native code logs that as errors. (GGML_STATUS_ABORTED is 1.)
 _ABORTED = re.compile(r"failed with error 1$|compute status: 1$|failed to (?:de|en)code, ret = 2$")
+# What CUDA says where there is no GPU, which is no error; `runtime` says it in other words.
+_NO_DEVICE = re.compile(r"^ggml_cuda_init: failed to initialize CUDA: ")
 _LOGGING_LEVEL = (logging.INFO, logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG)
 
 
@@ -73,9 +75,13 @@ class LogBridge:
         if rest:
             self._pending[thread] = (level, rest)
 
+    def say(self, level: int, line: str) -> None:
+        """A line of this package's own, subject to the same settings as those of native code."""
+        self._line(level, line)
+
     def _line(self, level: int, line: str) -> None:
         self.count += 1
-        if level == ERROR and _ABORTED.search(line):
+        if level == ERROR and (_ABORTED.search(line) or _NO_DEVICE.search(line)):
             level = INFO
         self._lines.append((self.count, level, line))
         if level <= self.verbosity and line.strip() and not self._filtered(line):

@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from llama_cpp._native.accelerators import accelerators
 from llama_cpp._native.backends import BackendSet, ensure_backends, load_backends
 from llama_cpp._native.bindings import ggml_backend, llama
 from llama_cpp._native.bindings.declarations.ggml_backend import ggml_backend_get_features_t
@@ -48,7 +49,10 @@ class RegistryReport:
 
 @dataclass(frozen=True, kw_only=True)
 class PluginReport:
-    """A plugin file: `score` for this CPU (0: needs instructions it lacks; None: gives none), or why it does not open."""
+    """A plugin file: `score` for this CPU (0: needs instructions it lacks; None: gives none), or why it does not open.
+
+    `idle` says what this machine lacks for it, when nothing is broken.
+    """
 
     file: str
     family: str
@@ -56,6 +60,21 @@ class PluginReport:
     score: int | None
     failure: str | None
     loaded: bool
+    idle: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorReport:
+    """An accelerator that the installation has code for, and with how many devices, or why with none.
+
+    `libraries` maps what it needs from NVIDIA's packages to the file that serves (None: left to the system's loader).
+    """
+
+    name: str
+    release: str
+    devices: int
+    libraries: dict[str, str | None]
+    absence: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +90,7 @@ class SystemReport:
     threads_batch: int
     registries: tuple[RegistryReport, ...]
     plugins: tuple[PluginReport, ...]
+    accelerators: tuple[AcceleratorReport, ...]
     cpu_variant: str | None
     system_info: str | None
     problem: str | None
@@ -106,6 +126,7 @@ def system_report() -> SystemReport:
         threads_batch=default_batch_threads(),
         registries=tuple(_registries()) if backends else (),
         plugins=_plugins(backends) if backends else (),
+        accelerators=tuple(_accelerators(backends)) if backends else (),
         cpu_variant=variant.variant or CPU if variant else None,
         system_info=_text(llama.llama_print_system_info()).strip() if backends and not problem else None,
         problem=problem,
@@ -122,9 +143,16 @@ def _plugins(backends: BackendSet) -> tuple[PluginReport, ...]:
             score=each.score,
             failure=each.failure,
             loaded=each.plugin.path in loaded,
+            idle=each.idle,
         )
         for each in backends.plugins
     )
+
+
+def _accelerators(backends: BackendSet) -> Iterator[AcceleratorReport]:
+    for each in accelerators(backends):
+        absence = None if each.absence is None else str(each.absence)
+        yield AcceleratorReport(name=each.name, release=each.release, devices=each.devices, libraries=dict(each.libraries), absence=absence)
 
 
 def _registries() -> Iterator[RegistryReport]:

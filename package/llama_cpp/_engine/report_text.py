@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from .report import PluginReport, SystemReport
+    from .report import AcceleratorReport, PluginReport, SystemReport
 
 
 def render(report: SystemReport) -> str:
@@ -20,6 +20,8 @@ def render(report: SystemReport) -> str:
     ]
     if devices:
         sections.append(_titled("Devices", _table(("backend", "device", "type", "description", "memory"), devices)))
+    if report.accelerators:
+        sections.append(_titled("Accelerators", "\n".join(line for each in report.accelerators for line in _accelerator(each))))
     features = [(registry.name, _features(registry.features)) for registry in report.registries]
     if features:
         sections.append(_titled("Backends", _table(("backend", "features"), features)))
@@ -55,7 +57,16 @@ def _state(plugin: PluginReport) -> str:
         return "loaded"
     if plugin.failure is not None:
         return f"BROKEN: {plugin.failure}"
+    if plugin.idle is not None:
+        return f"not used: {plugin.idle}"
     return "needs instructions that this CPU lacks" if plugin.score == 0 else "works here, a better one is loaded"
+
+
+def _accelerator(accelerator: AcceleratorReport) -> Iterator[str]:
+    name = f"{accelerator.name} {accelerator.release}".rstrip()
+    yield f"{name}: {accelerator.absence or f'{accelerator.devices} devices'}"
+    for library, file in accelerator.libraries.items():
+        yield f"  {library:<17} {file or 'from no package: left to the search of the system'}"
 
 
 def _features(features: dict[str, str]) -> str:

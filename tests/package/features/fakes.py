@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import Self
 
+from llama_cpp._engine.adapter import PLAIN
 from llama_cpp._engine.errors import DecodeAborted
 from llama_cpp._features.generation.live import LiveSequence
 from llama_cpp._features.generation.turns import Turns
@@ -60,10 +61,15 @@ class FakeContext:
         self.n_batch = n_batch
         self.n_vocab = N_VOCAB
         self.model = SimpleNamespace(is_recurrent=is_recurrent, is_hybrid=False, n_swa=n_swa)
+        self.adaptation: object = PLAIN
         self.cells: list[int] = []
         self.calls: list[list[int]] = []
         self.memory = FakeMemory(self)
         self.before_decode: Callable[[list[int]], None] = lambda _: None
+
+    def adapt(self, adaptation: object) -> None:
+        assert not self.cells, "what other adapters computed must be forgotten"
+        self.adaptation = adaptation
 
     def _decode(self, tokens: list[int], pos: int) -> None:
         assert pos == len(self.cells), "positions must follow on"
@@ -121,6 +127,7 @@ def fake_runtime(pieces: dict[int, bytes] | None = None, **options: Any) -> Any:
         pieces=TokenPieces(lambda token: spelled.get(token, b"<%d>" % token), lambda token: token == END),
         seeds=SeedSource(1),
         vocab=SimpleNamespace(n_tokens=N_VOCAB),
+        adapters=SimpleNamespace(select=lambda *_: PLAIN),
     )
 
 

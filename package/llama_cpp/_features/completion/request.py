@@ -33,6 +33,8 @@ class CompletionRequest:
     sampling: SamplingParams
     processors: tuple[LogitsProcessor, ...] = ()
     criteria: tuple[StoppingCriteria, ...] = ()
+    active_loras: object = None
+    control_vector: object = None
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any], *, recommended: Mapping[str, Any] | None = None) -> CompletionRequest:
@@ -48,6 +50,8 @@ class CompletionRequest:
             sampling=sampling_from(arguments, recommended=recommended),
             processors=processors_from(arguments["logits_processor"]),
             criteria=criteria_from(arguments["stopping_criteria"]),
+            active_loras=arguments["active_loras"],
+            control_vector=arguments["control_vector"],
         )
 
 

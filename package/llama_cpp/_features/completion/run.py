@@ -65,6 +65,7 @@ class CompletionRun:
         self._prompt = prompt
         self._shaper = ResponseShaper(model)
         self._limit = _token_limit(request.max_tokens, len(prompt.tokens), runtime.live.capacity)
+        self._adaptation = runtime.adapters.select(request.active_loras, request.control_vector)
         self._recorder = None if request.logprobs is None else LogprobRecorder(request.logprobs)
         self.finish_reason: FinishReason = "length"
         self.completion_tokens = 0
@@ -95,7 +96,7 @@ class CompletionRun:
 
     def _deltas(self, turn: Turn) -> Generator[Delta, None, None]:
         """The answer's text as it becomes final. Cancellation ends it; other exceptions pass."""
-        prompt = self._prompt
+        prompt, turn.adaptation = self._prompt, self._adaptation
         if prompt.echoed:
             yield Delta(prompt.echoed, self._score_prompt(turn) if self._recorder is not None else None)
         if self._limit:

@@ -68,6 +68,13 @@ class LiveSequence:
         self.length = self._written = 0
         self._memory.clear(data=False)
 
+    def take(self, turn: Turn) -> None:
+        """Let `turn` decide what memory holds; what was evaluated with other adapters than its own is forgotten."""
+        self.holder = turn
+        if turn.adaptation != self.context.adaptation:
+            self.clear()
+            self.context.adapt(turn.adaptation)
+
     def hold(self, tokens: TokenArray, turn: Turn) -> None:
         """Make memory hold exactly `tokens` (at least one), evaluating what it lacks, and always the last one.
 
@@ -76,7 +83,7 @@ class LiveSequence:
         fewer tokens, when `turn` is aborted between two batches.
         """
         self._require_room(len(tokens))
-        self.holder = turn
+        self.take(turn)
         last = len(tokens) - 1
         self.cut(min(self._common_prefix(tokens), last))
         if self.length < last:
@@ -87,7 +94,7 @@ class LiveSequence:
     def score(self, tokens: TokenArray, turn: Turn, observe: ScoreObserver) -> None:
         """Evaluate `tokens` from the start, whatever memory holds of them, and show their logits."""
         self._require_room(len(tokens))
-        self.holder = turn
+        self.take(turn)
         self.cut(0)
         self.extend(tokens, turn, outputs="all", observe=observe)
 

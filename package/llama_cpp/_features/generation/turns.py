@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from llama_cpp._engine.adapter import PLAIN
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
 class Turn:
     """One request that has begun and not ended. A stream keeps its turn while it is suspended."""
 
-    __slots__ = ("_turns", "aborted", "thread")
+    __slots__ = ("_turns", "aborted", "adaptation", "thread")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self.thread = get_ident()  # who drove it last: a stream may be advanced from different threads
         self.aborted = False
+        self.adaptation = PLAIN  # what its evaluations are to be made with
 
     def end(self) -> None:
         """Let the others go on. Harmless when repeated; called from a finalizer it does not wait."""

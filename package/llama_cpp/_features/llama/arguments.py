@@ -33,8 +33,6 @@ CONTEXT_NAMES = (
 UNAVAILABLE: Mapping[str, object] = {
     "chat_handler": None,
     "draft_model": None,
-    "lora_base": None,
-    "lora_path": None,
     "mmproj_path": None,
     "numa": False,
     "rpc_servers": None,
@@ -46,6 +44,7 @@ DORMANT: Mapping[str, object] = {
     "checkpoint_interval": 4096,
     "checkpoint_on_device": False,
     "ctx_checkpoints": 16,
+    "lora_base": None,
     "n_keep": 256,
 }
 """Arguments that are stored, and tune what is not served yet; changing them warns."""

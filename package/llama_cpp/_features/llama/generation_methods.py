@@ -10,7 +10,7 @@ import numpy as np
 from llama_cpp._features.errors import EmptyPromptError
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.generation.loop import generate
-from llama_cpp._features.sampling.arguments import check_available, sampling_from
+from llama_cpp._features.sampling.arguments import sampling_from
 from llama_cpp._features.sampling.chain import build_chain
 from llama_cpp._features.sampling.defaults import (
     MIN_P,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from llama_cpp._engine.adapter import Adaptation
     from llama_cpp._engine.sampler import SamplerChain
     from llama_cpp._features.sampling.callbacks import LogitsProcessor, LogitsProcessors, StoppingCriteria, StoppingCriterions
     from llama_cpp._features.sampling.parameters import SamplingParams
@@ -47,14 +48,16 @@ class GenerationMethods(LlamaCore):
     def eval(self, tokens: Sequence[int], active_loras: Any = None, control_vector: Any = None, copy_logits: bool = True) -> None:  # noqa: ARG002
         """Evaluate tokens after those that the context holds. `scores` reads their logits, `sample` draws from them.
 
+        With other adapters (`create_completion` describes them) than it was filled with, the context is emptied first.
         `copy_logits` makes no difference: logits are copied when `scores` is read. Raises `ContextWindowError` when
         the tokens do not fit, and `DecodeAborted` after `abort()`.
         """
-        check_available({"active_loras": active_loras, "control_vector": control_vector})
         runtime = self._runtime
         live, checked = runtime.live, as_tokens(runtime.vocab.check_all(tokens))
+        adaptation = runtime.adapters.select(active_loras, control_vector)
         with runtime.turns.blocking() as turn:
-            live.holder = turn
+            turn.adaptation = adaptation
+            live.take(turn)
             try:
                 live.extend(checked, turn)
             except BaseException as error:
@@ -120,12 +123,14 @@ class GenerationMethods(LlamaCore):
         if reset and not len(prompt):
             raise EmptyPromptError("there are no tokens to continue; give at least one")
         callbacks = (processors_from(logits_processor), criteria_from(stopping_criteria))
-        return self._tokens(params, callbacks, prompt, reset=reset)
+        adaptation = self._runtime.adapters.select(active_loras, control_vector)
+        return self._tokens(params, callbacks, adaptation, prompt, reset=reset)
 
     def _tokens(
         self,
         params: SamplingParams,
         callbacks: tuple[tuple[LogitsProcessor, ...], tuple[StoppingCriteria, ...]],
+        adaptation: Adaptation,
         prompt: NDArray[np.intc],
         *,
         reset: bool,
@@ -133,6 +138,7 @@ class GenerationMethods(LlamaCore):
         runtime = self._runtime
         live, context = runtime.live, runtime.context
         turn = runtime.turns.take()
+        turn.adaptation = adaptation
         try:
             if not reset:
                 prompt = np.concatenate((live.tokens, prompt))
@@ -154,7 +160,8 @@ class GenerationMethods(LlamaCore):
         """Forget the tokens that the context holds."""
         runtime = self._runtime
         with runtime.turns.blocking() as turn:
-            runtime.live.holder = turn
+            turn.adaptation = runtime.context.adaptation
+            runtime.live.take(turn)
             runtime.live.clear()
 
     def set_seed(self, seed: int) -> None:

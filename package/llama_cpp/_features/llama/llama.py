@@ -17,7 +17,8 @@ from llama_cpp._features.sampling.parameters import DEFAULT_PENALTY_WINDOW
 from llama_cpp._features.sampling.seeds import RANDOM_SEED, seed_value
 from llama_cpp._features.tokenizer.vocabulary import LlamaTokenizer
 
-from . import arguments, hub
+from . import arguments, hub, offload
+from .adapter_methods import AdapterMethods
 from .completion_methods import CompletionMethods
 from .facts import FactMethods
 from .generation_methods import GenerationMethods
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from llama_cpp._features.tokenizer.base import BaseLlamaTokenizer
 
 
-class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
+class Llama(CompletionMethods, GenerationMethods, AdapterMethods, FactMethods, LogMethods):
     """A model with a context, ready to complete text.
 
     Thread-safe: requests from several threads wait for each other; several objects run side by side. Closed by
@@ -81,8 +82,21 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
         arguments.warn_about(given, unknown, _ARGUMENTS)
         self._configure_logging(given)
         model_params, context_params = arguments.model_params(given), arguments.context_params(given)
+        offload.warn_without_gpu(n_gpu_layers, model_params.n_gpu_layers or 0, stacklevel=3)
         self._opened = Runtime(model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all)
         self._show(given)
+        if lora_path is not None:
+            self._load_default_lora(lora_path, lora_scale)
+
+    def _load_default_lora(self, path: str | os.PathLike[str], scale: float) -> None:
+        """The older lineage's single adapter: in force for all requests that name none."""
+        adapters = self._runtime.adapters
+        try:
+            adapters.load(DEFAULT_LORA, path)
+        except BaseException:
+            self.close()
+            raise
+        adapters.default = ((DEFAULT_LORA, float(scale)),)
 
     def _configure_logging(self, given: Mapping[str, Any]) -> None:
         chosen = log_settings.level(bool(given["verbose"]) if given["verbosity"] is None else given["verbosity"])
@@ -163,6 +177,9 @@ class Llama(CompletionMethods, GenerationMethods, FactMethods, LogMethods):
 
 
 _ARGUMENTS = tuple(name for name in inspect.signature(Llama.__init__).parameters if name not in ("self", "unknown"))
+DEFAULT_LORA = "default"
+"""The name of the constructor's own adapter."""
+
 _STORED = (
     "cpu_moe", "n_cpu_moe", "n_keep", "n_seq_max", "last_n_tokens_size", "chat_format",
     "spm_infill", "tensor_split", "kv_overrides",

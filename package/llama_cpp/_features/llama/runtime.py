@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from llama_cpp._engine.context import Context
 from llama_cpp._engine.model import Model
+from llama_cpp._features.adapters import Adapters
 from llama_cpp._features.errors import FeatureUnavailableError, GenerationUnsupportedError
 from llama_cpp._features.generation.live import LiveSequence
 from llama_cpp._features.generation.scores import ScoreRows
@@ -36,6 +37,7 @@ class Runtime:
         self.vocab = self.model.vocab
         self.pieces = TokenPieces(self.vocab.piece, self.vocab.is_eog)
         self.seeds = SeedSource(seed)
+        self.adapters = Adapters(self.model)
         self.context_params = context_params  # once there is a context: with what native code made of the sizes
         self._context: Context | None = None
         self._live: LiveSequence | None = None

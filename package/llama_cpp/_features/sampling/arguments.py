@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 UNAVAILABLE: Mapping[str, object] = {
-    "active_loras": None,
-    "control_vector": None,
     "grammar": None,
     "grammar_lazy": False,
     "reasoning_budget": -1,

@@ -68,9 +68,7 @@ def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
         request(prompt=wrong)
 
 
-ON: dict[str, Any] = {
-    "active_loras": [{"name": "x"}], "control_vector": object(), "grammar": object(), "grammar_lazy": True, "reasoning_budget": 10,
-}  # fmt: skip
+ON: dict[str, Any] = {"grammar": object(), "grammar_lazy": True, "reasoning_budget": 10}
 
 
 def test_the_table_of_unavailable_arguments_is_covered() -> None:
