@@ -18,7 +18,7 @@ MODEL: Any = SimpleNamespace(n_embd=4, n_layer=3)
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Adapters:
-    monkeypatch.setattr(adapters_module, "LoraAdapter", lambda model, path: f"adapter of {path}")
+    monkeypatch.setattr(adapters_module, "LoraAdapter", lambda _, path: f"adapter of {path}")
     made = Adapters(MODEL)
     made.load("a", "a.gguf")
     made.load("b", "b.gguf")
@@ -94,5 +94,5 @@ def test_layers_without_a_direction_stay_as_they_are() -> None:
     ],
 )
 def test_control_vectors_that_do_not_fit(registry: Adapters, value: Any) -> None:
-    with pytest.raises(ValueError, match="control vector|layers"):
+    with pytest.raises(ValueError, match=r"control vector|layers"):
         registry.select(None, value)

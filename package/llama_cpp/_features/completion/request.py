@@ -7,12 +7,11 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.sampling.arguments import sampling_from
-from llama_cpp._features.sampling.steps import criteria_from, processors_from
+from llama_cpp._features.sampling.steps import NOBODY, Participants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from llama_cpp._features.sampling.callbacks import LogitsProcessor, StoppingCriteria
     from llama_cpp._features.sampling.parameters import SamplingParams
 
 
@@ -31,8 +30,7 @@ class CompletionRequest:
     logprobs: int | None
     model: str | None
     sampling: SamplingParams
-    processors: tuple[LogitsProcessor, ...] = ()
-    criteria: tuple[StoppingCriteria, ...] = ()
+    participants: Participants = NOBODY
     active_loras: object = None
     control_vector: object = None
 
@@ -48,8 +46,7 @@ class CompletionRequest:
             logprobs=_logprobs(arguments["logprobs"]),
             model=arguments["model"],
             sampling=sampling_from(arguments, recommended=recommended),
-            processors=processors_from(arguments["logits_processor"]),
-            criteria=criteria_from(arguments["stopping_criteria"]),
+            participants=Participants.from_arguments(arguments),
             active_loras=arguments["active_loras"],
             control_vector=arguments["control_vector"],
         )

@@ -154,12 +154,10 @@ class CompletionRun:
     def _sampler(self, chain: SamplerChain) -> Callable[[], int]:
         """The chain alone, or with what Python has to say in each step."""
         request, runtime = self._request, self._runtime
-        if not (request.processors or request.criteria or self._recorder):
+        if not (request.participants.present or self._recorder):
             return chain.bind(runtime.context)
         live = runtime.live
-        return Steps(
-            runtime.context, chain, lambda: live.seen, processors=request.processors, criteria=request.criteria, recorder=self._recorder
-        )
+        return Steps(runtime.context, chain, lambda: live.seen, request.participants, recorder=self._recorder)
 
     def _score_prompt(self, turn: Turn) -> CompletionLogprobs | None:
         """The log-probabilities of the prompt's own tokens: its last one but evaluated with all logits."""

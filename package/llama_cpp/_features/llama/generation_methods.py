@@ -27,7 +27,7 @@ from llama_cpp._features.sampling.defaults import (
 )  # fmt: skip
 from llama_cpp._features.sampling.parameters import DRY_SEQUENCE_BREAKERS
 from llama_cpp._features.sampling.seeds import SeedSource, seed_value
-from llama_cpp._features.sampling.steps import Steps, criteria_from, processors_from
+from llama_cpp._features.sampling.steps import Participants, Steps
 
 from .core import LlamaCore
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from llama_cpp._engine.adapter import Adaptation
     from llama_cpp._engine.sampler import SamplerChain
-    from llama_cpp._features.sampling.callbacks import LogitsProcessor, LogitsProcessors, StoppingCriteria, StoppingCriterions
+    from llama_cpp._features.sampling.callbacks import LogitsProcessors, StoppingCriterions
     from llama_cpp._features.sampling.parameters import SamplingParams
 
 
@@ -87,12 +87,12 @@ class GenerationMethods(LlamaCore):
         """
         given, runtime = locals(), self._runtime
         params = sampling_from(given, recommended=self._recommended)
-        processors = processors_from(logits_processor)
+        participants = Participants.from_arguments(given)
         live, index = runtime.live, -1 if idx is None else idx
         with runtime.turns.blocking(), self._chain(params, live.seen) as chain:
-            if not processors:
+            if not participants.present:
                 return chain.sample(runtime.context, index)
-            return Steps(runtime.context, chain, lambda: live.seen, processors=processors, index=index)()
+            return Steps(runtime.context, chain, lambda: live.seen, participants, index=index)()
 
     # fmt: off
     def generate(  # noqa: PLR0917 - as above
@@ -118,18 +118,19 @@ class GenerationMethods(LlamaCore):
         are appended as tokens. With `reset` the tokens are the whole prompt, of which the context may already hold
         a beginning; without it they follow what the context holds. `create_completion` describes the other arguments.
         """
-        params = sampling_from(locals(), recommended=self._recommended)
+        given = locals()
+        params = sampling_from(given, recommended=self._recommended)
         prompt = as_tokens(self._runtime.vocab.check_all(tokens))
         if reset and not len(prompt):
             raise EmptyPromptError("there are no tokens to continue; give at least one")
-        callbacks = (processors_from(logits_processor), criteria_from(stopping_criteria))
+        participants = Participants.from_arguments(given)
         adaptation = self._runtime.adapters.select(active_loras, control_vector)
-        return self._tokens(params, callbacks, adaptation, prompt, reset=reset)
+        return self._tokens(params, participants, adaptation, prompt, reset=reset)
 
     def _tokens(
         self,
         params: SamplingParams,
-        callbacks: tuple[tuple[LogitsProcessor, ...], tuple[StoppingCriteria, ...]],
+        participants: Participants,
         adaptation: Adaptation,
         prompt: NDArray[np.intc],
         *,
@@ -143,10 +144,9 @@ class GenerationMethods(LlamaCore):
             if not reset:
                 prompt = np.concatenate((live.tokens, prompt))
             with self._chain(params, prompt) as chain:
-                processors, criteria = callbacks
                 sample: Callable[[], int] = chain.bind(context)
-                if processors or criteria:
-                    sample = Steps(context, chain, lambda: live.seen, processors=processors, criteria=criteria)
+                if participants.present:
+                    sample = Steps(context, chain, lambda: live.seen, participants)
                 yield from generate(live, runtime.turns, turn, sample, prompt)
         finally:
             turn.end()

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 UNAVAILABLE: Mapping[str, object] = {
     "grammar": None,
     "grammar_lazy": False,
-    "reasoning_budget": -1,
 }
 """Arguments that switch something on which is not served yet, with the value that leaves it off."""
 

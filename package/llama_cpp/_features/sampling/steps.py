@@ -5,12 +5,15 @@ A request without any of them samples by the bound chain alone, and never comes 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .reasoning import UNLIMITED, ReasoningBudget, ReasoningLimit, reasoning_from
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,6 +37,32 @@ class TokenForcer(Protocol):
         """See what was chosen."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Participants:
+    """Who takes part in the choice beside the chain."""
+
+    processors: tuple[LogitsProcessor, ...] = ()
+    criteria: tuple[StoppingCriteria, ...] = ()
+    reasoning: ReasoningLimit = UNLIMITED
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Participants:
+        """Those that the arguments of a public method name."""
+        return cls(
+            processors=_callables("logits_processor", arguments["logits_processor"]),
+            criteria=_callables("stopping_criteria", arguments.get("stopping_criteria")),
+            reasoning=reasoning_from(arguments),
+        )
+
+    @property
+    def present(self) -> bool:
+        """Whether there is one."""
+        return bool(self.processors or self.criteria or self.reasoning.limits)
+
+
+NOBODY = Participants()
+
+
 class Steps:
     """Chooses tokens from one row of `context`, the last by default. `seen` gives the token ids so far, read-only.
 
@@ -46,9 +75,8 @@ class Steps:
         context: Context,
         chain: SamplerChain,
         seen: Callable[[], NDArray[np.intc]],
+        participants: Participants,
         *,
-        processors: Sequence[LogitsProcessor] = (),
-        criteria: Sequence[StoppingCriteria] = (),
         recorder: LogprobRecorder | None = None,
         forcer: TokenForcer | None = None,
         index: int = -1,
@@ -56,10 +84,12 @@ class Steps:
         self._context = context
         self._chain = chain
         self._seen = seen
-        self._processors = tuple(processors)
-        self._criteria = tuple(criteria)
+        self._processors = participants.processors
+        self._criteria = participants.criteria
         self._recorder = recorder
         self._forcer = forcer
+        if forcer is None and participants.reasoning.limits:
+            self._forcer = ReasoningBudget(participants.reasoning, context.vocab)
         self._index = index
         self.ended = False  # by a criterion
 
@@ -103,16 +133,6 @@ class Steps:
             self._chain.accept(token)
         forcer.accept(token)
         return token
-
-
-def processors_from(value: object) -> tuple[LogitsProcessor, ...]:
-    """The `logits_processor` argument: None, one callable, or a list of them."""
-    return _callables("logits_processor", value)
-
-
-def criteria_from(value: object) -> tuple[StoppingCriteria, ...]:
-    """The `stopping_criteria` argument: None, one callable, or a list of them."""
-    return _callables("stopping_criteria", value)
 
 
 def _callables(name: str, value: Any) -> tuple[Any, ...]:

@@ -68,7 +68,7 @@ def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
         request(prompt=wrong)
 
 
-ON: dict[str, Any] = {"grammar": object(), "grammar_lazy": True, "reasoning_budget": 10}
+ON: dict[str, Any] = {"grammar": object(), "grammar_lazy": True}
 
 
 def test_the_table_of_unavailable_arguments_is_covered() -> None:
@@ -122,8 +122,8 @@ def test_logprobs_that_make_no_sense(wrong: Any, error: type[Exception]) -> None
 def test_callbacks_are_one_or_a_list() -> None:
     def one(ids: Any, scores: Any) -> Any: ...
 
-    assert request(logits_processor=one, stopping_criteria=[one, one]).processors == (one,)
-    assert request(logits_processor=one, stopping_criteria=[one, one]).criteria == (one, one)
+    assert request(logits_processor=one, stopping_criteria=[one, one]).participants.processors == (one,)
+    assert request(logits_processor=one, stopping_criteria=[one, one]).participants.criteria == (one, one)
     for name in ("logits_processor", "stopping_criteria"):
         with pytest.raises(TypeError, match=name):
             request(**{name: [one, 5]})

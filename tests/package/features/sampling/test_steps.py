@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from llama_cpp._features.sampling.logprobs import LogprobRecorder, logits_to_logprobs, token_logprobs
-from llama_cpp._features.sampling.steps import END, Steps
+from llama_cpp._features.sampling.steps import END, Participants, Steps
 
 
 class Context:
@@ -35,8 +35,9 @@ class Chain:
         self.accepted.append(token)
 
 
-def steps(**changes: Any) -> Steps:
-    return Steps(Context(), Chain(), lambda: np.array([1, 2], np.intc), **changes)  # type: ignore[arg-type]
+def steps(processors: Any = (), criteria: Any = (), **changes: Any) -> Steps:
+    participants = Participants(processors=tuple(processors), criteria=tuple(criteria))
+    return Steps(Context(), Chain(), lambda: np.array([1, 2], np.intc), participants, **changes)  # type: ignore[arg-type]
 
 
 def test_processors_work_in_turn_in_place_or_by_what_they_return() -> None:
