@@ -23,6 +23,7 @@ from ._engine.errors import (
     SamplerError,
     SequenceIdError,
     StateError,
+    ThreadPoolError,
     TokenizeError,
     TokenRangeError,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "SamplerError",
     "SequenceIdError",
     "StateError",
+    "ThreadPoolError",
     "TokenRangeError",
     "TokenizeError",
 ]

@@ -1,5 +1,6 @@
 """The high-level API: `Llama` and what belongs to it."""
 
+from ._engine.threadpool import ThreadPool
 from ._features.llama.llama import Llama
 from ._features.sampling.callbacks import (
     LogitsProcessor,
@@ -23,6 +24,7 @@ __all__ = [  # noqa: PLE0604
     "MinTokensLogitsProcessor",
     "StoppingCriteria",
     "StoppingCriteriaList",
+    "ThreadPool",
     "__version__",
     *_type_names,
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from llama_cpp._native.bindings import llama
+from llama_cpp._native.bindings import ggml, llama
 
 from .abort import AbortFlag
 from .adapter import PLAIN, Adaptation, ControlVector
@@ -21,6 +21,7 @@ from .errors import (
     AdapterError,
     BatchSizeError,
     ContextCreateError,
+    InvalidArgumentError,
     OutputIndexError,
     SequenceIdError,
 )
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from llama_cpp._native.pointers import Pointer
 
     from .model import Model
+    from .threadpool import ThreadPool
     from .vocab import Tokens
 
 
@@ -83,6 +85,8 @@ class Context(Handle[llama.llama_context_p]):
         self._batch: Batch | None = None
         self._rows = OutputRows()
         self._adaptation = PLAIN
+        self._threadpools: tuple[ThreadPool | int, ...] = ()
+        self._own_threads: tuple[int, int] | None = None  # thread counts to go back to from a pool's
         self._has_memory = llama.llama_get_memory(pointer) is not None
 
     @property
@@ -314,8 +318,44 @@ class Context(Handle[llama.llama_context_p]):
         return int(llama.llama_n_threads_batch(self.pointer))
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
-        """Change the thread counts."""
+        """Change the thread counts; no more than an attached pool has."""
+        for pool, count in zip(self._threadpools, (n_threads, n_threads_batch), strict=False):
+            if not isinstance(pool, int) and count > pool.n_threads:
+                raise InvalidArgumentError(f"the attached thread pool has {pool.n_threads} threads, not {count}; detach it to use more")
         llama.llama_set_n_threads(self.pointer, n_threads, n_threads_batch)
+
+    def attach_threadpool(self, pool: ThreadPool | int, batch: ThreadPool | int | None = None) -> None:
+        """Evaluate with all threads of `pool`; several tokens at once with those of `batch`, where it is given.
+
+        Addresses of native pools are taken too. Keeping those alive, and the context's thread counts within theirs, is up
+        to the caller: a pool with fewer threads than the context asks for is written to beyond its end.
+        """
+        pools = [pool, pool if batch is None else batch]
+        addresses = [each if isinstance(each, int) else each.pointer for each in pools]
+        if not all(addresses):
+            raise InvalidArgumentError("a thread pool is needed, not a null pointer")
+        self.detach_threadpool()
+        own = (self.n_threads, self.n_threads_batch)
+        llama.llama_attach_threadpool(self.pointer, *(ggml.ggml_threadpool_t(address) for address in addresses))
+        self._threadpools = tuple(pools)
+        self.set_threads(*(count if isinstance(each, int) else each.n_threads for each, count in zip(pools, own, strict=True)))
+        self._own_threads = own
+        for each in pools:
+            if not isinstance(each, int):
+                each.used_by(self)
+
+    def detach_threadpool(self) -> None:
+        """Evaluate with the context's own threads again, as many as before."""
+        llama.llama_detach_threadpool(self.pointer)
+        self._threadpools = ()
+        if self._own_threads is not None:
+            own, self._own_threads = self._own_threads, None
+            self.set_threads(*own)
+
+    @property
+    def threadpools(self) -> tuple[ThreadPool | int, ...]:
+        """The pools that are attached: for single tokens, and for several at once."""
+        return self._threadpools
 
     def set_embeddings(self, enabled: bool) -> None:
         """Whether evaluations output embeddings."""

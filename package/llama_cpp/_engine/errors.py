@@ -35,6 +35,7 @@ __all__ = [
     "SamplerError",
     "SequenceIdError",
     "StateError",
+    "ThreadPoolError",
     "TokenRangeError",
     "TokenizeError",
 ]
@@ -120,6 +121,10 @@ class MemoryOperationError(NativeCallError):
 
 class StateError(NativeCallError):
     """A state could not be saved or restored."""
+
+
+class ThreadPoolError(NativeCallError):
+    """A thread pool could not be created."""
 
 
 class DecodeError(NativeCallError):

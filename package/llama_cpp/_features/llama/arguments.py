@@ -15,6 +15,7 @@ from llama_cpp._engine.threads import default_batch_threads, default_threads
 from llama_cpp._features.errors import FeatureUnavailableError
 
 _MAX_SEQUENCES = 256  # LLAMA_MAX_SEQ
+_NUMA_STRATEGIES = 5  # GGML_NUMA_STRATEGY_COUNT
 
 MODEL_NAMES = (
     "split_mode", "lazy_mode", "main_gpu", "tensor_split", "vocab_only", "check_tensors", "use_extra_bufts", "no_host",
@@ -34,7 +35,6 @@ UNAVAILABLE: Mapping[str, object] = {
     "chat_handler": None,
     "draft_model": None,
     "mmproj_path": None,
-    "numa": False,
     "rpc_servers": None,
     "speculative": None,
 }
@@ -124,6 +124,13 @@ def context_params(given: Mapping[str, Any]) -> ContextParams:
     fields["embeddings"] = bool(given["embeddings"] or given["embedding"])
     fields["flash_attn_type"] = given["flash_attn_type"] if given["flash_attn"] is None else int(bool(given["flash_attn"]))
     return ContextParams(**fields)
+
+
+def numa_strategy(value: object) -> int:
+    """`numa` as `ggml_numa_strategy`: False is none, True spreads the work over all nodes."""
+    if not hasattr(value, "__index__") or not 0 <= int(value.__index__()) < _NUMA_STRATEGIES:
+        raise ValueError(f"numa must be False, True or 0 to {_NUMA_STRATEGIES - 1} (ggml_numa_strategy), not {value!r}")
+    return int(value.__index__())
 
 
 def _gpu_layers(value: object) -> int:

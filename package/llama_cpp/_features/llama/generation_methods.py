@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from llama_cpp._engine.adapter import Adaptation
     from llama_cpp._engine.sampler import SamplerChain
+    from llama_cpp._engine.threadpool import ThreadPool
     from llama_cpp._features.sampling.callbacks import LogitsProcessors, StoppingCriterions
     from llama_cpp._features.sampling.parameters import SamplingParams
 
@@ -175,6 +176,22 @@ class GenerationMethods(LlamaCore):
         the next one is not affected.
         """
         self._runtime.abort()
+
+    def attach_threadpool(self, threadpool: ThreadPool | int, threadpool_batch: ThreadPool | int | None = None) -> None:
+        """Evaluate with the threads of a pool: single tokens with `threadpool`, several at once with `threadpool_batch`.
+
+        Without the second, the first one does both. A `ThreadPool` is kept alive while it is attached; closing it
+        detaches it. The address of a native `ggml_threadpool` is taken too, and has to live until it is detached.
+        """
+        runtime = self._runtime
+        with runtime.turns.executing:
+            runtime.context.attach_threadpool(threadpool, threadpool_batch)
+
+    def detach_threadpool(self) -> None:
+        """Evaluate with the context's own threads again. Without an attached pool nothing happens."""
+        runtime = self._runtime
+        with runtime.turns.executing:
+            runtime.context.detach_threadpool()
 
     @property
     def n_tokens(self) -> int:

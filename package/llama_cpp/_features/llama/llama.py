@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from llama_cpp._engine import logbridge
+from llama_cpp._engine.runtime import use_numa
 from llama_cpp._features import log_settings
 from llama_cpp._features.sampling.defaults import recommended
 from llama_cpp._features.sampling.logprobs import logits_to_logprobs, longest_token_prefix
@@ -83,6 +84,7 @@ class Llama(CompletionMethods, GenerationMethods, AdapterMethods, FactMethods, L
         self._configure_logging(given)
         model_params, context_params = arguments.model_params(given), arguments.context_params(given)
         offload.warn_without_gpu(n_gpu_layers, model_params.n_gpu_layers or 0, stacklevel=3)
+        use_numa(arguments.numa_strategy(numa))
         self._opened = Runtime(model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all)
         self._show(given)
         if lora_path is not None:

@@ -15,8 +15,7 @@ def warn_without_gpu(asked: int | str, layers: int, *, stacklevel: int) -> None:
 
     "auto" asks for nothing, nor does -1 of an installation that has no code for a GPU: both take what there is.
     """
-    by_itself = isinstance(asked, str) and layers == AUTOMATIC
-    if layers == 0 or by_itself:
+    if layers == 0 or str(asked).strip().lower() == "auto":
         return
     absences = [each.absence for each in accelerators(start()) if each.absence is not None]
     if gpu_devices() or (layers == AUTOMATIC and not absences):
