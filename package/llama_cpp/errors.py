@@ -27,7 +27,13 @@ from ._engine.errors import (
     TokenizeError,
     TokenRangeError,
 )
-from ._features.errors import ContextWindowError, EmptyPromptError, FeatureUnavailableError, GenerationUnsupportedError
+from ._features.errors import (
+    ContextWindowError,
+    EmbeddingUnsupportedError,
+    EmptyPromptError,
+    FeatureUnavailableError,
+    GenerationUnsupportedError,
+)
 from ._native.errors import BackendLoadError, LlamaError, NativeLibraryError
 from ._native.symbols import MissingSymbolError
 
@@ -44,6 +50,7 @@ __all__ = [
     "DecodeAborted",
     "DecodeAllocationError",
     "DecodeError",
+    "EmbeddingUnsupportedError",
     "EmptyPromptError",
     "FeatureUnavailableError",
     "GenerationUnsupportedError",

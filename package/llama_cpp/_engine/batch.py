@@ -75,17 +75,22 @@ class Batch:
 
     def fill(self, tokens: NDArray[np.int32], *, pos: int, seq_id: int = 0, outputs: Outputs = "last") -> None:
         """Replace the contents: consecutive positions from `pos` in one sequence."""
-        count = len(tokens)
+        self.clear()
+        self.append(tokens, pos=pos, seq_id=seq_id, outputs=outputs)
+
+    def append(self, tokens: NDArray[np.int32], *, pos: int, seq_id: int = 0, outputs: Outputs = "last") -> None:
+        """Add a run of tokens: consecutive positions from `pos` in one sequence."""
         if self.embeddings is not None:
             raise InvalidArgumentError("this batch holds embeddings; fill its arrays instead")
-        self.size = count
-        self.tokens[:count] = tokens
-        np.add(self._ramp[:count], pos, out=self.positions[:count])
-        self.n_seq_ids[:count] = 1
-        self.seq_ids[:count, 0] = seq_id
-        self.outputs[:count] = outputs == "all"
+        count, start = len(tokens), self.size
+        self.size = end = start + count
+        self.tokens[start:end] = tokens
+        np.add(self._ramp[:count], pos, out=self.positions[start:end])
+        self.n_seq_ids[start:end] = 1
+        self.seq_ids[start:end, 0] = seq_id
+        self.outputs[start:end] = outputs == "all"
         if outputs == "last" and count:
-            self.outputs[count - 1] = 1
+            self.outputs[end - 1] = 1
 
     def add(self, token: int, *, pos: int, seq_ids: tuple[int, ...] = (0,), output: bool = False) -> int:
         """Append one token; returns its slot. For long runs fill the arrays."""

@@ -167,7 +167,7 @@ class Context(Handle[llama.llama_context_p]):
         return memory.pos_max(seq_id) + 1 if memory else 0
 
     def _chunk_limit(self, count: int, outputs: Outputs) -> int:
-        if not self._has_memory or not llama.llama_get_causal_attn(self.pointer):
+        if not self._has_memory or not self.causal:
             # without causal attention all tokens have to be evaluated together
             if count > self.n_ubatch:
                 raise BatchSizeError(f"{count} tokens do not fit n_ubatch={self.n_ubatch}; this context has to evaluate them together")
@@ -292,6 +292,11 @@ class Context(Handle[llama.llama_context_p]):
         rows = llama.llama_get_embeddings_ith(self.pointer, self._rows.check(index))
         return self._view(rows, 1, self.model.n_embd_out, "embeddings").reshape(-1)
 
+    def embeddings_rows(self) -> NDArray[np.float32]:
+        """The embeddings of all rows in batch order, shape (n_outputs, n_embd_out). Only without pooling."""
+        rows = llama.llama_get_embeddings(self.pointer)
+        return self._view(rows, self._rows.count, self.model.n_embd_out, "embeddings")
+
     def embeddings_seq(self, seq_id: int = 0) -> NDArray[np.float32]:
         """The pooled embedding of a sequence, or its scores when the pooling is that of a reranker."""
         if not 0 <= seq_id < self.n_seq_max:
@@ -361,6 +366,16 @@ class Context(Handle[llama.llama_context_p]):
         """Whether evaluations output embeddings."""
         llama.llama_set_embeddings(self.pointer, enabled)
         self._embeddings = enabled
+
+    @property
+    def embeds(self) -> bool:
+        """Whether evaluations output embeddings."""
+        return self._embeddings
+
+    @property
+    def causal(self) -> bool:
+        """Whether tokens only see those before them."""
+        return bool(llama.llama_get_causal_attn(self.pointer))
 
     def set_causal_attention(self, enabled: bool) -> None:
         """Whether tokens only see those before them."""

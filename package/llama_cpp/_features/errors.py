@@ -19,3 +19,7 @@ class EmptyPromptError(LlamaError, ValueError):
 
 class GenerationUnsupportedError(LlamaError):
     """The model or its context cannot generate text."""
+
+
+class EmbeddingUnsupportedError(LlamaError, RuntimeError):
+    """The model or its context computes no embeddings, or does not rank."""

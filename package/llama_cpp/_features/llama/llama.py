@@ -21,6 +21,7 @@ from llama_cpp._features.tokenizer.vocabulary import LlamaTokenizer
 from . import arguments, hub, offload
 from .adapter_methods import AdapterMethods
 from .completion_methods import CompletionMethods
+from .embedding_methods import EmbeddingMethods
 from .facts import FactMethods
 from .generation_methods import GenerationMethods
 from .log_methods import LogMethods
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from llama_cpp._features.tokenizer.base import BaseLlamaTokenizer
 
 
-class Llama(CompletionMethods, GenerationMethods, AdapterMethods, FactMethods, LogMethods):
+class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMethods, FactMethods, LogMethods):
     """A model with a context, ready to complete text.
 
     Thread-safe: requests from several threads wait for each other; several objects run side by side. Closed by

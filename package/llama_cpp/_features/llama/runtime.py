@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llama_cpp._engine.context import Context
 from llama_cpp._engine.model import Model
 from llama_cpp._features.adapters import Adapters
+from llama_cpp._features.embedding.embedder import Embedder
 from llama_cpp._features.errors import FeatureUnavailableError, GenerationUnsupportedError
 from llama_cpp._features.generation.live import LiveSequence
 from llama_cpp._features.generation.scores import ScoreRows
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     import os
 
     from llama_cpp._engine.params import ContextParams, ModelParams
+    from llama_cpp._features.generation.turns import Turn
+
+
+EMBEDDED_TOGETHER = 64
+"""How many texts are evaluated at once at most."""
 
 
 class Runtime:
@@ -50,7 +57,7 @@ class Runtime:
         self.turns = Turns(self._context.clear_abort if self._context is not None else None)
 
     def _open_context(self, params: ContextParams, *, logits_all: bool) -> None:
-        context = self._context = Context(self.model, params)
+        context = self._context = Context(self.model, embedding_params(params, self.model) if params.embeddings else params)
         self.context_params = replace(
             params, n_ctx=context.n_ctx, n_batch=context.n_batch, n_ubatch=context.n_ubatch, n_seq_max=context.n_seq_max
         )
@@ -76,6 +83,17 @@ class Runtime:
             raise FeatureUnavailableError("encoder-decoder models cannot generate in this version")
         return self._live
 
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What computes embeddings with the context."""
+        return Embedder(self.context)
+
+    def lend(self, turn: Turn) -> None:
+        """Let `turn` use the context's memory for something else: what a live sequence held is forgotten."""
+        if self._live is not None:
+            self._live.take(turn)
+            self._live.clear()
+
     def abort(self) -> None:
         """Stop the requests that are running; none is no matter."""
         if self.turns.abort() and self._context is not None and not self._context.closed:
@@ -90,3 +108,20 @@ class Runtime:
         """Free the native objects, when whoever uses them now is done."""
         with self.turns.executing:
             self.model.close()
+
+
+def embedding_params(params: ContextParams, model: Model) -> ContextParams:
+    """How a context for embeddings is made: a text is evaluated in one piece, and several of them together.
+
+    Where the caller left the number of sequences open, it is raised if that costs no memory: recurrent state has to be
+    kept once per sequence, attention shares one cache.
+    """
+    n_batch, n_ubatch, n_seq_max = params.n_batch or 0, params.n_ubatch or 0, params.n_seq_max or 1
+    shares = n_seq_max == 1 and not (model.is_recurrent or model.is_hybrid) and params.kv_unified is not False
+    return replace(
+        params,
+        n_ubatch=max(n_batch, n_ubatch),
+        n_batch=max(n_batch, n_ubatch),
+        n_seq_max=EMBEDDED_TOGETHER if shares else n_seq_max,
+        kv_unified=True if shares else params.kv_unified,
+    )

@@ -1,0 +1,1 @@
+"""Embeddings and rankings: what is computed for each input, and how answers are shaped."""
