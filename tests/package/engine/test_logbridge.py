@@ -162,3 +162,20 @@ def test_the_settings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert logbridge.get_verbosity() == 0
     logbridge.set_filters(["a", ""], case_sensitive=False)
     assert logbridge.get_filters() == ("a",)
+
+
+def test_cuda_without_a_gpu_is_no_error(bridge: LogBridge, target: Any) -> None:
+    feed(bridge, ("error", "ggml_cuda_init: failed to initialize CUDA: no CUDA-capable device is detected\n"))
+    feed(bridge, ("error", "CUDA error: out of memory\n"))
+    assert target.lines == [
+        (logging.INFO, "ggml_cuda_init: failed to initialize CUDA: no CUDA-capable device is detected"),
+        (logging.ERROR, "CUDA error: out of memory"),
+    ]
+
+
+def test_lines_of_the_package_itself_obey_the_same_settings(bridge: LogBridge, target: Any) -> None:
+    bridge.say(WARN, "no CUDA device")
+    bridge.verbosity = ERROR
+    bridge.say(WARN, "not shown")
+    assert target.lines == [(logging.WARNING, "no CUDA device")]
+    assert bridge.lines_since(0) == ("no CUDA device", "not shown")

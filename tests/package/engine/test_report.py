@@ -8,10 +8,12 @@ import pytest
 
 from llama_cpp import __main__ as command
 from llama_cpp._engine import report as report_module
-from llama_cpp._engine.report import system_report
-from llama_cpp._engine.report_text import render
+from llama_cpp._engine.report import AcceleratorReport, system_report
+from llama_cpp._engine.report_text import _accelerator, render
+from llama_cpp._native.accelerators import Accelerator
 from llama_cpp._native.backends import BackendSet
 from llama_cpp._native.bindings import ggml_backend
+from llama_cpp._native.cuda_driver import Absence
 from llama_cpp._native.errors import BackendLoadError, NativeLibraryError
 from llama_cpp._native.variants import Plugin, ScoredPlugin
 
@@ -78,6 +80,34 @@ def test_json_holds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert data == json.loads(json.dumps(system_report().as_dict()))
     assert data["registries"][0]["devices"][0]["type"] == "CPU"
     assert data["ok"] is True
+
+
+@pytest.mark.usefixtures("native")
+def test_an_accelerator_says_what_it_lacks(installation: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    plugin = Plugin(path=FOLDER / "libggml-cuda.so", family="cuda", variant="")
+    idle = ScoredPlugin(plugin=plugin, missing="libcuda.so.1", idle="the driver is not installed")
+    backends = BackendSet(folder=FOLDER, plugins=(idle,), loaded=())
+    absence = Absence(reason="the driver is not installed", remedy="install it")
+    libraries = {"libcudart.so.13": "/site/libcudart.so.13", "libcublas.so.13": None}
+    found = Accelerator(name="CUDA", release="13.1", devices=0, libraries=libraries, absence=absence)
+    installation.setattr(report_module, "load_backends", lambda: backends)
+    installation.setattr(report_module, "accelerators", lambda given: (found,) if given is backends else ())
+    assert command.main([]) == 0
+    text = capsys.readouterr().out
+    for line in (
+        f"CUDA 13.1: {absence}",
+        "  libcudart.so.13   /site/libcudart.so.13",
+        "  libcublas.so.13   from no package: left to the search of the system",
+        "libggml-cuda.so  -      not used: the driver is not installed",
+    ):
+        assert f"  {line}\n" in f"{text}\n"
+    (accelerator,) = system_report().as_dict()["accelerators"]
+    assert accelerator == {"name": "CUDA", "release": "13.1", "devices": 0, "libraries": libraries, "absence": str(absence)}
+
+
+def test_an_accelerator_with_devices_counts_them() -> None:
+    report = AcceleratorReport(name="CUDA", release="13.1", devices=2, libraries={}, absence=None)
+    assert list(_accelerator(report)) == ["CUDA 13.1: 2 devices"]
 
 
 def raising(error: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from llama_cpp._native import backends, log_route
-from llama_cpp._native.backends import BackendSet, select_and_load
+from llama_cpp._native import backends, cuda_driver, cuda_libraries, log_route
+from llama_cpp._native.backends import BackendSet, Refusal, select_and_load
 from llama_cpp._native.bindings import ggml_backend, llama
 from llama_cpp._native.errors import BackendLoadError, NativeLibraryError
 from llama_cpp._native.variants import Plugin, ScoredPlugin
+from tests.buildsys.audit.elf_files import shared_object
 
 FOLDER = Path("/lib")
 
@@ -37,7 +38,7 @@ def select(stems: Any, scores: Any, failing: Any = (), present: Any = frozenset(
     def load(path: Any) -> Any:
         stem = path.stem.removeprefix("libggml-")
         attempts.append(stem)
-        return "refused" if stem in failing else None
+        return Refusal(reason="refused") if stem in failing else None
 
     return select_and_load(FOLDER, plugins(*stems), load, probe_plugin=probe, present=present), attempts
 
@@ -74,6 +75,13 @@ def test_a_family_that_is_part_of_the_core_is_left_alone() -> None:
     found, attempts = select(["cpu-x64", "rpc"], {"cpu-x64": 1}, present=frozenset({"cpu"}))
     assert attempts == ["rpc"]
     assert found.cpu_variant is None
+
+
+def test_a_library_that_the_core_links_serves_as_it_is() -> None:
+    found, attempts = select(["cpu", "cpu-x64", "rpc"], {}, present=frozenset({"cpu", "rpc"}))
+    assert attempts == []
+    assert found.cpu_variant.path == FOLDER / "libggml-cpu.so"
+    assert [plugin.family for plugin in found.loaded] == ["rpc", "cpu"]
 
 
 @pytest.fixture
@@ -156,7 +164,7 @@ def test_the_users_own_backend_is_loaded_last(process: Any, monkeypatch: pytest.
 
 def test_a_broken_plugin_is_logged_once(process: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     (process.folder / "libggml-rpc.so").touch()
-    monkeypatch.setattr(backends, "_load_plugin", lambda _path: "torn")
+    monkeypatch.setattr(backends, "_load_plugin", lambda _path: Refusal(reason="torn"))
     with caplog.at_level(logging.WARNING, "llama-cpp-python"):
         backends.ensure_backends()
         backends.ensure_backends()
@@ -175,4 +183,51 @@ def test_a_static_build_has_no_cpu_plugin() -> None:
 
 
 def test_loading_names_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert backends._load_plugin(tmp_path / "gone.so") == "there is no such file"
+    assert backends._load_plugin(tmp_path / "gone.so") == Refusal(reason="there is no such file")
+
+
+@pytest.fixture
+def plugin_of_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A CUDA plugin that no loader will open, and a driver that is there."""
+    path = tmp_path / "libggml-cuda.so"
+    path.write_bytes(shared_object(needed=["libcudart.so.13", "libcublas.so.13", "libcuda.so.1"]))
+    monkeypatch.setattr(cuda_driver, "open_driver", object)
+    monkeypatch.setattr(cuda_libraries.CudaLibraries, "preload", lambda _self, plugin: order.append(f"preload {plugin.name}"))
+    order: list[str] = []
+
+    def open_library(_path: str) -> None:
+        order.append("open")
+        raise OSError("libcublas.so.13: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(backends.ctypes, "CDLL", open_library)
+    monkeypatch.setattr(backends, "_order", order, raising=False)
+    return path
+
+
+def test_a_missing_library_of_cuda_is_named_with_what_brings_it(plugin_of_cuda: Path) -> None:
+    refusal = backends._load_plugin(plugin_of_cuda)
+    assert refusal is not None
+    assert refusal.reason == 'libcublas.so.13 not found, needed by libggml-cuda.so; python -m pip install "nvidia-cublas==13.*"'
+    assert (refusal.missing, refusal.idle) == ("libcublas.so.13", False)
+    assert backends._order == ["preload libggml-cuda.so", "open"]  # type: ignore[attr-defined]
+
+
+def test_without_a_driver_a_cuda_plugin_is_idle_and_nothing_is_opened(plugin_of_cuda: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_driver, "open_driver", lambda: None)
+    refusal = backends._load_plugin(plugin_of_cuda)
+    assert refusal is not None
+    assert (refusal.missing, refusal.idle) == ("libcuda.so.1", True)
+    assert "NVIDIA" in refusal.reason
+    assert backends._order == []  # type: ignore[attr-defined]
+
+
+def test_an_idle_plugin_is_no_failure_and_is_not_logged(
+    process: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (process.folder / "libggml-cuda.so").touch()
+    monkeypatch.setattr(backends, "_load_plugin", lambda _path: Refusal(reason="no driver", missing="libcuda.so.1", idle=True))
+    with caplog.at_level(logging.DEBUG, "llama-cpp-python"):
+        found = backends.ensure_backends()
+    assert (found.failures, found.loaded, caplog.records) == ((), (), [])
+    (plugin,) = found.plugins
+    assert (plugin.idle, plugin.failure, plugin.missing, plugin.usable) == ("no driver", None, "libcuda.so.1", False)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from llama_cpp._native.diagnosis import absent_dlls, explain, missing_dependency, needed_by, truncation
+from llama_cpp._native.diagnosis import absent_dlls, explain, missing_dependency, missing_libraries, needed_by, truncation
+from tests.buildsys.audit.elf_files import shared_object
+from tests.buildsys.audit.pe_files import dynamic_library
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +77,24 @@ def test_windows_names_the_dlls_that_are_nowhere(tmp_path: Path, monkeypatch: py
     path = tmp_path / "ggml-base.dll"
     path.write_bytes(b"..KERNEL32.dll\0libomp140.x86_64.dll\0api-ms-win-crt-heap-l1-1-0.dll\0ggml-base.dll\0text.dllx\0")
     assert absent_dlls(path, (system,)) == ["libomp140.x86_64.dll"]
+    assert absent_dlls(path, (system,), loaded=lambda name: name == "libomp140.x86_64.dll") == []
     monkeypatch.setenv("SYSTEMROOT", str(tmp_path / "Windows"))
     text = explain(path, OSError("[WinError 126] Could not find module (or one of its dependencies)"), "win32")
     assert text == "libomp140.x86_64.dll not found, needed by ggml-base.dll"
+
+
+def test_needs_are_read_from_the_headers_where_there_are_some(tmp_path: Path) -> None:
+    """A name among the strings of a file is no need of it."""
+    (tmp_path / "libllama.so").write_bytes(shared_object(needed=["libggml.so"], payload=b"\0libomp.so\0"))
+    (tmp_path / "libggml.so").write_bytes(shared_object(needed=["libomp.so"]))
+    assert needed_by("libomp.so", tmp_path.iterdir()) == ["libggml.so"]
+    dll = tmp_path / "ggml-cuda.dll"
+    dll.write_bytes(dynamic_library(imports=["nvcuda.dll", "cudart64_13.dll"], payload=b"\0other.dll\0"))
+    assert missing_libraries(dll, OSError(), "win32") == ["cudart64_13.dll", "nvcuda.dll"]
+
+
+def test_the_missing_library_is_told_from_the_file_itself(tmp_path: Path) -> None:
+    missing = OSError("libcuda.so.1: cannot open shared object file: No such file or directory")
+    assert missing_libraries(tmp_path / "libggml-cuda.so", missing, "linux") == ["libcuda.so.1"]
+    assert missing_libraries(tmp_path / "libcuda.so.1", missing, "linux") == []
+    assert missing_libraries(tmp_path / "libggml-cuda.so", OSError("undefined symbol: x"), "linux") == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llama_cpp._native import backends, overrides
+from llama_cpp._native import accelerators, backends, overrides
 
 
 @pytest.fixture
@@ -29,6 +29,15 @@ def test_backends_come_before_the_call(steps: list[str]) -> None:
 def test_load_all_never_searches_by_itself(steps: list[str]) -> None:
     overrides.ggml_backend_load_all()
     assert steps == ["backends"]
+
+
+@pytest.mark.parametrize(("gpus", "offered"), [(0, False), (1, True)])
+def test_offloading_is_offered_where_a_device_takes_layers(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, gpus: int, offered: bool
+) -> None:
+    monkeypatch.setattr(accelerators, "gpu_devices", lambda: steps.append("devices") or gpus)
+    assert overrides.llama_supports_gpu_offload() is offered
+    assert steps == ["backends", "devices"]
 
 
 def test_a_failure_to_load_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:

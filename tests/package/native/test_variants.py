@@ -87,6 +87,17 @@ def test_a_plugin_that_does_not_open_is_kept_with_its_reason(tmp_path: Path, clo
     assert closed == []
 
 
+def test_an_accelerator_without_variants_is_not_opened_to_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "libggml-cuda.so"
+    path.write_bytes(b"")
+
+    def fail(_path: Any) -> None:
+        raise AssertionError("opened")
+
+    found = probe(Plugin(path=path, family="cuda", variant=""), fail)
+    assert (found.score, found.failure, found.usable) == (None, None, True)
+
+
 def test_a_truncated_plugin_is_never_opened(tmp_path: Path) -> None:
     damaged = plugin(tmp_path)
     damaged.path.write_bytes(b"")
