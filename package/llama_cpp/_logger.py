@@ -1,6 +1,18 @@
 """Logging of native code: the Python logger it arrives at, and how much of it is shown."""
 
-from ._engine.logbridge import DEBUG, DEFAULT_FILTERS, ERROR, INFO, OUTPUT, TRACE, WARN, logger
+from ._engine.logbridge import (
+    DEBUG,
+    DEFAULT_FILTERS,
+    ERROR,
+    GGML_LOG_LEVEL_TO_LOGGING_LEVEL,
+    INFO,
+    OUTPUT,
+    TRACE,
+    WARN,
+    logger,
+)
+from ._engine.logbridge import callback as ggml_log_callback
+from ._engine.logbridge import callback as llama_log_callback
 from ._features.log_settings import (
     LoggerConfig,
     add_log_filters,
@@ -22,6 +34,7 @@ __all__ = [
     "DEBUG",
     "DEFAULT_FILTERS",
     "ERROR",
+    "GGML_LOG_LEVEL_TO_LOGGING_LEVEL",
     "INFO",
     "OUTPUT",
     "TRACE",
@@ -33,6 +46,8 @@ __all__ = [
     "get_log_filters",
     "get_log_filters_case_sensitive",
     "get_verbosity",
+    "ggml_log_callback",
+    "llama_log_callback",
     "logger",
     "reset_log_filters",
     "reset_logging",

@@ -36,6 +36,11 @@ _GGML_CONTINUE = 5
 _ABORTED = re.compile(r"failed with error 1$|compute status: 1$|failed to (?:de|en)code, ret = 2$")
 # What CUDA says where there is no GPU, which is no error; `runtime` says it in other words.
 _NO_DEVICE = re.compile(r"^ggml_cuda_init: failed to initialize CUDA: ")
+GGML_LOG_LEVEL_TO_LOGGING_LEVEL = {
+    0: logging.CRITICAL, 1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERROR, 5: logging.DEBUG,
+}  # fmt: skip
+"""Levels of `ggml_log_level` as the older lineage's programs translate them: none, debug, info, warning, error, continued."""
+
 _LOGGING_LEVEL = (logging.INFO, logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG)
 
 
@@ -116,22 +121,25 @@ class _StderrHandler(logging.Handler):
 
 
 bridge = LogBridge(logger)
-_keep: list[Any] = []
+callback: Any = ggml_log_callback(bridge.feed)
+"""The bridge as the C function that native libraries call (`ggml_log_callback`)."""
+
+_installed = False
 _lock = threading.Lock()
 
 
 def install() -> None:
     """Route native logging through this module, once per process, and to nowhere at interpreter exit."""
+    global _installed  # noqa: PLW0603 - native logging is one for the process too
     with _lock:
-        if _keep:
+        if _installed:
             return
+        _installed = True
         if not logger.handlers:
             logger.addHandler(_StderrHandler())
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.DEBUG)
-        callback = ggml_log_callback(bridge.feed)
         llama.llama_log_set(callback, None)
-        _keep.append(callback)
         mark_listened_to()
         atexit.register(llama.llama_log_set, ignoring_callback(), None)
 
@@ -141,7 +149,7 @@ def install_mtmd() -> None:
     from llama_cpp._native.bindings import mtmd_helper  # noqa: PLC0415 - opens a library that text does not need
 
     install()
-    mtmd_helper.mtmd_helper_log_set(_keep[0], None)
+    mtmd_helper.mtmd_helper_log_set(callback, None)
     atexit.register(mtmd_helper.mtmd_helper_log_set, ignoring_callback(), None)
 
 

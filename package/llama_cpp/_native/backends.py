@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from llama_cpp._native.bindings import ggml_backend, llama
 
-from .diagnosis import explain, truncation
+from .diagnosis import explain, missing_libraries, truncation
 from .errors import BackendLoadError, NativeLibraryError
 from .libraries import library, library_folder
 from .log_route import unheard
-from .variants import CPU, Plugin, ScoredPlugin, by_preference, families, plugins_in, probe
+from .variants import CPU, CUDA, Plugin, ScoredPlugin, by_preference, families, plugins_in, probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 EXTRA_BACKEND_VARIABLE = "GGML_BACKEND_PATH"
 
 _log = logging.getLogger("llama-cpp-python")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why a plugin was not loaded. `missing` is the library that was not found; `idle` says that nothing is broken."""
+
+    reason: str
+    missing: str | None = None
+    idle: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +49,7 @@ class BackendSet:
 
     @property
     def failures(self) -> tuple[ScoredPlugin, ...]:
-        """The plugins that are broken, as opposed to not meant for this CPU."""
+        """The plugins that are broken, as opposed to not meant for this CPU or without their accelerator here."""
         return tuple(each for each in self.plugins if each.failure is not None)
 
     @property
@@ -52,7 +61,7 @@ class BackendSet:
 def select_and_load(
     folder: Path,
     plugins: Sequence[Plugin],
-    load: Callable[[Path], str | None],
+    load: Callable[[Path], Refusal | None],
     *,
     probe_plugin: Callable[[Plugin], ScoredPlugin],
     present: frozenset[str] = frozenset(),
@@ -64,17 +73,25 @@ def select_and_load(
     seen: dict[Path, ScoredPlugin] = {}
     loaded: list[Plugin] = []
     for family, members in families(plugins):
-        if family in present:
+        if family in present:  # registered before any plugin: what has a file is a library that ggml links
+            linked = [member for member in members if not member.variant]
+            seen.update((member.path, ScoredPlugin(plugin=member)) for member in linked)
+            loaded.extend(linked)
             continue
         scored = [probe_plugin(member) for member in members]
         seen.update((each.plugin.path, each) for each in scored)
         for choice in by_preference(scored):
-            failure = load(choice.plugin.path)
-            if failure is None:
+            refusal = load(choice.plugin.path)
+            if refusal is None:
                 loaded.append(choice.plugin)
                 break
-            seen[choice.plugin.path] = ScoredPlugin(plugin=choice.plugin, score=choice.score, failure=failure)
+            seen[choice.plugin.path] = _refused(choice.plugin, refusal, choice.score)
     return BackendSet(folder=folder, plugins=tuple(seen.values()), loaded=tuple(loaded))
+
+
+def _refused(plugin: Plugin, refusal: Refusal, score: int | None = None) -> ScoredPlugin:
+    failure, idle = (None, refusal.reason) if refusal.idle else (refusal.reason, None)
+    return ScoredPlugin(plugin=plugin, score=score, failure=failure, missing=refusal.missing, idle=idle)
 
 
 def ensure_backends() -> BackendSet:
@@ -130,30 +147,54 @@ def _load_all(folder: Path, environment: Mapping[str, str]) -> BackendSet:
     if not extra:
         return found
     plugin = Plugin(path=Path(extra).absolute(), family="extra", variant="")
-    failure = _load_plugin(plugin.path)
-    if failure is not None:
-        _log.warning("%s names a backend that does not load: %s: %s", EXTRA_BACKEND_VARIABLE, extra, failure)
-    return BackendSet(
-        folder=folder,
-        plugins=(*found.plugins, ScoredPlugin(plugin=plugin, failure=failure)),
-        loaded=(*found.loaded, plugin) if failure is None else found.loaded,
-    )
+    refusal = _load_plugin(plugin.path)
+    if refusal is not None:
+        _log.warning("%s names a backend that does not load: %s: %s", EXTRA_BACKEND_VARIABLE, extra, refusal.reason)
+    scored = ScoredPlugin(plugin=plugin) if refusal is None else _refused(plugin, refusal)
+    loaded = (*found.loaded, plugin) if refusal is None else found.loaded
+    return BackendSet(folder=folder, plugins=(*found.plugins, scored), loaded=loaded)
 
 
-def _load_plugin(path: Path) -> str | None:
+def _load_plugin(path: Path) -> Refusal | None:
     """Register one plugin; what went wrong, or None."""
     if not path.is_file():
-        return "there is no such file"
+        return Refusal(reason="there is no such file")
     damage = truncation(path)
     if damage is not None:
-        return damage
+        return Refusal(reason=damage)
+    if CUDA in path.name:
+        without = _prepare_cuda(path)
+        if without is not None:
+            return without
     try:
         ctypes.CDLL(str(path))  # for the reason, should it not open; on Windows also for the search in its own folder
     except OSError as error:
-        return explain(path, error)
+        return _not_opened(path, error)
     if ggml_backend.ggml_backend_load(os.fsencode(path)):
         return None
-    return "it opens, but does not register: it is no ggml backend, of another ggml version, or not for this machine"
+    return Refusal(reason="it opens, but does not register: it is no ggml backend, of another ggml version, or not for this machine")
+
+
+def _not_opened(path: Path, error: OSError) -> Refusal:
+    missing = next(iter(missing_libraries(path, error)), None)
+    reason = explain(path, error)
+    if missing is not None and CUDA in path.name:
+        from .cuda_libraries import remedy  # noqa: PLC0415 - of no use to other plugins
+
+        installing = remedy([missing])
+        reason = f"{reason}; {installing}" if installing else reason
+    return Refusal(reason=reason, missing=missing)
+
+
+def _prepare_cuda(path: Path) -> Refusal | None:
+    """Open the libraries of CUDA that a plugin needs, unless there is no driver: then it has nothing to do."""
+    from . import cuda_driver, cuda_libraries  # noqa: PLC0415 - of no use to other plugins
+
+    driver = cuda_libraries.needed_driver(path)
+    if driver is not None and cuda_driver.open_driver() is None:
+        return Refusal(reason=cuda_driver.no_driver().reason, missing=driver, idle=True)
+    cuda_libraries.CudaLibraries().preload(path)
+    return None
 
 
 def _no_cpu_message(backends: BackendSet) -> str:

@@ -12,8 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .import_tables import needed_libraries
+from .loaded_modules import is_loaded
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # glibc, musl and dyld each name the missing file in their own way.
 _MISSING = (
@@ -65,42 +68,50 @@ def missing_dependency(message: str) -> str | None:
 
 
 def needed_by(name: str, files: Iterable[Path]) -> list[str]:
-    """Names of the files that import `name`: import tables hold it as a NUL-delimited string."""
-    needle = name.encode() + b"\0"
-    found = []
-    for file in files:
-        try:
-            contents = file.read_bytes()
-        except OSError:
-            continue
-        if file.name != name and needle in contents:
-            found.append(file.name)
-    return sorted(found)
+    """Names of the files that need `name`."""
+    return sorted(file.name for file in files if file.name != name and _needs(file, name))
 
 
-def absent_dlls(path: Path, available: Iterable[Path]) -> list[str]:
-    """DLLs that a Windows file mentions and that lie in none of the folders given."""
+def _needs(file: Path, name: str) -> bool:
+    try:
+        stated = needed_libraries(file)
+        # Formats without a reader of their own: import tables hold a name as a NUL-delimited string.
+        return name in stated if stated else name.encode() + b"\0" in file.read_bytes()
+    except OSError:
+        return False
+
+
+def absent_dlls(path: Path, available: Iterable[Path], loaded: Callable[[str], bool] = is_loaded) -> list[str]:
+    """DLLs that a Windows file needs, and that lie in none of the folders given nor are in the process already."""
     folders = list(available)
-    names = {match.decode("ascii") for match in _DLL_NAME.findall(path.read_bytes())}
+    names = needed_libraries(path) or {match.decode("ascii") for match in _DLL_NAME.findall(path.read_bytes())}
     return sorted(
         name
         for name in names
         if name.lower() != path.name.lower()
         and not name.lower().startswith(("api-ms-", "ext-ms-"))
         and not any((folder / name).exists() for folder in folders)
+        and not loaded(name)
     )
+
+
+def missing_libraries(path: Path, error: OSError, platform: str = sys.platform) -> list[str]:
+    """The libraries whose absence kept `path` from being opened with `error`; none when it failed for another reason."""
+    if platform == "win32":
+        system = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32")
+        return absent_dlls(path, (path.parent, system))
+    name = missing_dependency(str(error))
+    return [] if name is None or name == path.name else [name]
 
 
 def explain(path: Path, error: OSError, platform: str = sys.platform) -> str:
     """One sentence on why `path` did not open, naming what is missing and who in its folder needs it."""
-    message = " ".join(str(error).split())
+    missing = missing_libraries(path, error, platform)
+    if not missing:
+        return " ".join(str(error).split())
     if platform == "win32":
-        system = Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32")
-        absent = absent_dlls(path, (path.parent, system))
-        return f"{', '.join(absent)} not found, needed by {path.name}" if absent else message
-    name = missing_dependency(message)
-    if name is None or name == path.name:
-        return message
+        return f"{', '.join(missing)} not found, needed by {path.name}"
+    (name,) = missing
     users = needed_by(name, _siblings(path)) or [path.name]
     more = len(users) - _NAMED_USERS
     shown = ", ".join(users[:_NAMED_USERS]) + (f" and {more} more" if more > 0 else "")

@@ -49,6 +49,18 @@ def ggml_backend_load_all() -> None:
     ensure_backends()
 
 
+def llama_supports_gpu_offload() -> bool:
+    """Whether layers can be placed on a GPU here: one of this machine, or one of a remote server that was added.
+
+    llama.cpp itself says yes as soon as its RPC backend is loaded, which is in every wheel.
+    """
+    from llama_cpp._native.accelerators import gpu_devices  # noqa: PLC0415 - not at import time
+    from llama_cpp._native.backends import ensure_backends  # noqa: PLC0415
+
+    ensure_backends()
+    return gpu_devices() > 0
+
+
 llama_backend_init = after_backends(llama.llama_backend_init)
 llama_load_model_from_file = after_backends(llama.llama_load_model_from_file)
 llama_model_init_from_user = after_backends(llama.llama_model_init_from_user)
@@ -57,5 +69,4 @@ llama_model_load_from_file_ptr = after_backends(llama.llama_model_load_from_file
 llama_model_load_from_splits = after_backends(llama.llama_model_load_from_splits)
 llama_numa_init = after_backends(llama.llama_numa_init)
 llama_print_system_info = after_backends(llama.llama_print_system_info)
-llama_supports_gpu_offload = after_backends(llama.llama_supports_gpu_offload)
 llama_supports_rpc = after_backends(llama.llama_supports_rpc)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CPU = "cpu"
+CUDA = "cuda"
 # Accelerators come first because devices are offered to models in registration order; the CPU comes last.
 # Same order as ggml_backend_load_all_from_path in ggml-backend-reg.cpp.
 _FAMILY_ORDER = (
@@ -37,16 +38,22 @@ class Plugin:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredPlugin:
-    """A plugin and what became of it. `score` is None when it has no scoring function or did not open."""
+    """A plugin and what became of it. `score` is None when it has no scoring function or was not asked.
+
+    `failure` says what is broken, `missing` which library that is about, and `idle` why it has nothing to do on this
+    machine, which is no fault: an accelerator's driver is not installed.
+    """
 
     plugin: Plugin
     score: int | None = None
     failure: str | None = None
+    missing: str | None = None
+    idle: str | None = None
 
     @property
     def usable(self) -> bool:
-        """Whether it may be loaded: it opened, and it supports this CPU when it says so."""
-        return self.failure is None and self.score != 0
+        """Whether it may be loaded: nothing is known against it, and it supports this CPU when it says so."""
+        return self.failure is None and self.idle is None and self.score != 0
 
 
 def plugins_in(folder: Path, naming: FileNaming | None = None) -> list[Plugin]:
@@ -76,7 +83,9 @@ def by_preference(scored: Iterable[ScoredPlugin]) -> list[ScoredPlugin]:
 
 
 def probe(plugin: Plugin, open_library: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> ScoredPlugin:
-    """Open a plugin, ask its score for this CPU, and close it again."""
+    """Open a plugin, ask its score for this CPU, and close it again; an accelerator without variants is left to the loading."""
+    if plugin.family != CPU and not plugin.variant:
+        return ScoredPlugin(plugin=plugin)
     damage = truncation(plugin.path)
     if damage is not None:
         return ScoredPlugin(plugin=plugin, failure=damage)
