@@ -81,9 +81,10 @@ class Context(Handle[llama.llama_context_p]):
         self._read_sizes(struct)
         self._one = Batch(1)
         self._one.fill(np.zeros(1, np.int32), pos=0)
-        self._one_seq_id = 0
+        self._one_seq_id = -1  # so that the first one is checked
         self._batch: Batch | None = None
         self._rows = OutputRows()
+        self._encoded = not (model.has_encoder and model.has_decoder)
         self._adaptation = PLAIN
         self._threadpools: tuple[ThreadPool | int, ...] = ()
         self._own_threads: tuple[int, int] | None = None  # thread counts to go back to from a pool's
@@ -131,6 +132,7 @@ class Context(Handle[llama.llama_context_p]):
     def _place_one(self, seq_id: int) -> None:
         if not 0 <= seq_id < self.n_seq_max:
             self._refuse_sequence(seq_id)
+        self._require_encoded()
         self._one.seq_ids[0, 0] = self._one_seq_id = seq_id
 
     def decode(self, tokens: Tokens, *, pos: int | None = None, seq_id: int = 0, outputs: Outputs = "last") -> None:
@@ -161,6 +163,7 @@ class Context(Handle[llama.llama_context_p]):
             self._refuse_sequence(seq_id)
         if not len(tokens):
             raise BatchSizeError("there are no tokens to evaluate")
+        self._require_encoded()
         if pos is not None:
             return pos
         memory = self.memory
@@ -187,6 +190,7 @@ class Context(Handle[llama.llama_context_p]):
 
     def decode_batch(self, batch: Batch) -> None:
         """Evaluate a batch that the caller filled: several sequences, embeddings, chosen outputs. Not split."""
+        self._require_encoded()
         self._check_batch(batch, self.n_batch)
         self._evaluate(llama.llama_decode, batch)
         self._rows.marked(batch.outputs[: batch.size])
@@ -194,7 +198,8 @@ class Context(Handle[llama.llama_context_p]):
     def encode(self, tokens: Tokens) -> None:
         """Run the encoder of an encoder-decoder or embedding model over at most `n_ubatch` tokens."""
         array = self.vocab.check_all(tokens)
-        self._start(array, 0, 0)
+        if not len(array):
+            raise BatchSizeError("there are no tokens to evaluate")
         batch = Batch(len(array))
         batch.fill(array, pos=0, outputs="all")
         self.encode_batch(batch)
@@ -203,6 +208,7 @@ class Context(Handle[llama.llama_context_p]):
         """Run the encoder over a batch that the caller filled."""
         self._check_batch(batch, self.n_ubatch)
         self._evaluate(llama.llama_encode, batch)
+        self._encoded = True
         self._rows.marked(np.ones(batch.size, np.int8))
 
     def _evaluate(self, call: Callable[[llama.llama_context_p, llama.llama_batch], int], batch: Batch) -> None:
@@ -241,6 +247,11 @@ class Context(Handle[llama.llama_context_p]):
         wanted = size if self._embeddings else int(np.count_nonzero(batch.outputs[:size]))
         if wanted > self.n_outputs_max:
             raise BatchSizeError(f"{wanted} outputs were asked for; the context has n_outputs_max={self.n_outputs_max}")
+
+    def _require_encoded(self) -> None:
+        """A decoder without its encoder's output would end the process."""
+        if not self._encoded:
+            raise InvalidArgumentError("this model decodes what its encoder has seen: encode the input first")
 
     def _refuse_sequence(self, seq_id: int) -> NoReturn:
         raise SequenceIdError(f"sequence {seq_id} does not exist: this context has n_seq_max={self.n_seq_max}")

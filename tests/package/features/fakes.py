@@ -60,7 +60,7 @@ class FakeContext:
         self.n_ctx_seq = n_ctx
         self.n_batch = n_batch
         self.n_vocab = N_VOCAB
-        self.model = SimpleNamespace(is_recurrent=is_recurrent, is_hybrid=False, n_swa=n_swa)
+        self.model = SimpleNamespace(is_recurrent=is_recurrent, is_hybrid=False, n_swa=n_swa, has_encoder=False)
         self.adaptation: object = PLAIN
         self.cells: list[int] = []
         self.calls: list[list[int]] = []
@@ -122,6 +122,7 @@ def fake_runtime(pieces: dict[int, bytes] | None = None, **options: Any) -> Any:
     spelled = pieces or {}
     return SimpleNamespace(
         context=context,
+        model=context.model,
         live=LiveSequence(context),  # type: ignore[arg-type]
         turns=Turns(),
         pieces=TokenPieces(lambda token: spelled.get(token, b"<%d>" % token), lambda token: token == END),

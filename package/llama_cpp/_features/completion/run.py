@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llama_cpp._engine import logbridge
 from llama_cpp._features.errors import ContextWindowError
+from llama_cpp._features.generation.decoder_start import begin
 from llama_cpp._features.generation.loop import generate
 from llama_cpp._features.sampling.chain import build_chain
 from llama_cpp._features.sampling.logprobs import LogprobRecorder, TokenLogprobs, token_logprobs
@@ -64,7 +65,8 @@ class CompletionRun:
         self._request = request
         self._prompt = prompt
         self._shaper = ResponseShaper(model)
-        self._limit = _token_limit(request.max_tokens, len(prompt.tokens), runtime.live.capacity)
+        held = 1 if runtime.model.has_encoder else len(prompt.tokens)
+        self._limit = _token_limit(request.max_tokens, held, runtime.live.capacity)
         self._adaptation = runtime.adapters.select(request.active_loras, request.control_vector)
         self._recorder = None if request.logprobs is None else LogprobRecorder(request.logprobs)
         self.finish_reason: FinishReason = "length"
@@ -132,8 +134,8 @@ class CompletionRun:
         seed, prompt = runtime.seeds.resolve(params.seed), self._prompt.tokens
         count = 0
         with build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=prompt) as chain:
-            sample = self._sampler(chain)
-            with closing(generate(runtime.live, runtime.turns, turn, sample, prompt)) as tokens:
+            sample, start = self._sampler(chain), begin(runtime.context, turn, prompt)
+            with closing(generate(runtime.live, runtime.turns, turn, sample, start)) as tokens:
                 for token in tokens:
                     piece = pieces[token]
                     if piece is None:
@@ -160,7 +162,9 @@ class CompletionRun:
         return Steps(runtime.context, chain, lambda: live.seen, request.participants, recorder=self._recorder)
 
     def _score_prompt(self, turn: Turn) -> CompletionLogprobs | None:
-        """The log-probabilities of the prompt's own tokens: its last one but evaluated with all logits."""
+        """The log-probabilities of the prompt's own tokens; an encoder gives its input none."""
+        if self._runtime.model.has_encoder:
+            return None
         runtime, top, prompt = self._runtime, self._request.logprobs or 0, self._prompt.tokens
         skipped = int(prompt[0] == runtime.vocab.bos)
         scored: list[TokenLogprobs] = []

@@ -33,6 +33,7 @@ class Embedder:
         self.pools = context.pooling_type != llama.LLAMA_POOLING_TYPE_NONE
         self.ranks = context.pooling_type == llama.LLAMA_POOLING_TYPE_RANK
         self.width = context.model.n_cls_out if self.ranks else context.model.n_embd_out
+        self._encodes = context.memory is None or context.model.has_encoder
         self._batch: Batch | None = None
 
     @property
@@ -42,7 +43,7 @@ class Embedder:
         limit = context.n_ctx_seq
         if context.memory is None:
             limit = min(limit, context.model.n_ctx_train or limit)  # the positions that the model has
-        if self.pools or not context.causal:
+        if self.pools or self._encodes or not context.causal:
             limit = min(limit, context.n_ubatch, context.n_batch)
         return limit
 
@@ -72,8 +73,9 @@ class Embedder:
             raise EmbeddingUnsupportedError("this Llama computes no embeddings; create it with embeddings=True")
         empty = np.zeros(self.width if self.pools else (0, self.width), np.float32)
         found = [empty] * len(inputs)
-        room = min(context.n_batch, context.n_ubatch) if self.pools or not context.causal else context.n_batch
-        for pack in packs([len(tokens) for tokens in inputs], tokens=room, sequences=context.n_seq_max):
+        room = min(context.n_batch, context.n_ubatch) if self.pools or self._encodes or not context.causal else context.n_batch
+        together = 1 if context.model.has_encoder else context.n_seq_max
+        for pack in packs([len(tokens) for tokens in inputs], tokens=room, sequences=together):
             self._forget()
             for index, rows in zip(pack, self._evaluate([inputs[index] for index in pack]), strict=True):
                 found[index] = rows
@@ -86,10 +88,10 @@ class Embedder:
 
     def _evaluate(self, pack: Sequence[TokenArray]) -> list[NDArray[np.float32]]:
         context = self._context
-        if len(pack) == 1 and len(pack[0]) > context.n_batch:
+        if len(pack[0]) > context.n_batch:
             return [self._in_chunks(pack[0])]
         batch = self._filled(pack)
-        if context.memory is None:
+        if self._encodes:
             context.encode_batch(batch)
         else:
             context.decode_batch(batch)

@@ -48,6 +48,7 @@ class LiveSequence:
         model = context.model
         self._recurrent = model.is_recurrent or model.is_hybrid
         self._window = 0 if swa_full else model.n_swa
+        self._encoded: TokenArray | None = None
         self._written = 0  # how far `ids` is filled: memory may hold this much after an interruption
 
     @property
@@ -69,11 +70,19 @@ class LiveSequence:
         self._memory.clear(data=False)
 
     def take(self, turn: Turn) -> None:
-        """Let `turn` decide what memory holds; what was evaluated with other adapters than its own is forgotten."""
+        """Let `turn` decide what memory holds.
+
+        What was evaluated with other adapters than its own, or for another input of the encoder, is forgotten.
+        """
         self.holder = turn
         if turn.adaptation != self.context.adaptation:
             self.clear()
             self.context.adapt(turn.adaptation)
+        if turn.encoded is not self._encoded:
+            self.clear()
+            if turn.encoded is not None:
+                self.context.encode(turn.encoded)
+            self._encoded = turn.encoded
 
     def hold(self, tokens: TokenArray, turn: Turn) -> None:
         """Make memory hold exactly `tokens` (at least one), evaluating what it lacks, and always the last one.

@@ -15,17 +15,21 @@ from llama_cpp._engine.adapter import PLAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 class Turn:
     """One request that has begun and not ended. A stream keeps its turn while it is suspended."""
 
-    __slots__ = ("_turns", "aborted", "adaptation", "thread")
+    __slots__ = ("_turns", "aborted", "adaptation", "encoded", "thread")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self.thread = get_ident()  # who drove it last: a stream may be advanced from different threads
         self.aborted = False
         self.adaptation = PLAIN  # what its evaluations are to be made with
+        self.encoded: NDArray[np.intc] | None = None  # what an encoder has to have seen before
 
     def end(self) -> None:
         """Let the others go on. Harmless when repeated; called from a finalizer it does not wait."""

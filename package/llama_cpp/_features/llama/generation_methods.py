@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from llama_cpp._features.errors import EmptyPromptError
+from llama_cpp._features.generation.decoder_start import begin
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.generation.loop import generate
 from llama_cpp._features.sampling.arguments import sampling_from
@@ -148,7 +149,7 @@ class GenerationMethods(LlamaCore):
                 sample: Callable[[], int] = chain.bind(context)
                 if participants.present:
                     sample = Steps(context, chain, lambda: live.seen, participants)
-                yield from generate(live, runtime.turns, turn, sample, prompt)
+                yield from generate(live, runtime.turns, turn, sample, begin(context, turn, prompt))
         finally:
             turn.end()
 

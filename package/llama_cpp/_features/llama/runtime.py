@@ -10,7 +10,7 @@ from llama_cpp._engine.context import Context
 from llama_cpp._engine.model import Model
 from llama_cpp._features.adapters import Adapters
 from llama_cpp._features.embedding.embedder import Embedder
-from llama_cpp._features.errors import FeatureUnavailableError, GenerationUnsupportedError
+from llama_cpp._features.errors import GenerationUnsupportedError
 from llama_cpp._features.generation.live import LiveSequence
 from llama_cpp._features.generation.scores import ScoreRows
 from llama_cpp._features.generation.turns import Turns
@@ -79,8 +79,6 @@ class Runtime:
             context = self.context
             kind = "an encoder" if context.memory is None else "no decoder"
             raise GenerationUnsupportedError(f"this model is {kind}: it computes embeddings and generates no text")
-        if self.model.has_encoder:
-            raise FeatureUnavailableError("encoder-decoder models cannot generate in this version")
         return self._live
 
     @cached_property
