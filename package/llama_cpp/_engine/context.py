@@ -81,7 +81,7 @@ class Context(Handle[llama.llama_context_p]):
         self._read_sizes(struct)
         self._one = Batch(1)
         self._one.fill(np.zeros(1, np.int32), pos=0)
-        self._one_seq_id = -1  # so that the first one is checked
+        self._one_seq_id: int | None = None  # so that the first one is checked
         self._batch: Batch | None = None
         self._rows = OutputRows()
         self._encoded = not (model.has_encoder and model.has_decoder)

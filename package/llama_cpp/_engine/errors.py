@@ -31,6 +31,7 @@ __all__ = [
     "NativeCallError",
     "NativeLibraryError",
     "OutputIndexError",
+    "RemoteServerError",
     "SamplerChainError",
     "SamplerError",
     "SequenceIdError",
@@ -121,6 +122,10 @@ class MemoryOperationError(NativeCallError):
 
 class StateError(NativeCallError):
     """A state could not be saved or restored."""
+
+
+class RemoteServerError(LlamaError, ConnectionError):
+    """An RPC server cannot be reached or used."""
 
 
 class ThreadPoolError(NativeCallError):

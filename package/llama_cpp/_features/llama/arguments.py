@@ -35,7 +35,6 @@ UNAVAILABLE: Mapping[str, object] = {
     "chat_handler": None,
     "draft_model": None,
     "mmproj_path": None,
-    "rpc_servers": None,
     "speculative": None,
 }
 """Arguments that ask for what is not served yet, with the value that does not ask."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from llama_cpp._engine import logbridge
+from llama_cpp._engine.remote import add_servers, endpoints
 from llama_cpp._engine.runtime import use_numa
 from llama_cpp._features import log_settings
 from llama_cpp._features.sampling.defaults import recommended
@@ -62,7 +63,7 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         log_filters: Sequence[str] | None = None, log_filters_case_sensitive: bool = True, chat_template_name: str | None = None,
         chat_handler_kwargs: Mapping[str, Any] | None = None, embedding: bool = False, flash_attn: bool | None = None,
         lora_base: str | None = None, lora_scale: float = 1.0, lora_path: str | None = None, lazy_mode: int | None = None,
-        rpc_servers: Any = None, **unknown: Any,
+        rpc_servers: str | Sequence[str] | None = None, **unknown: Any,
     ) -> None:
         # fmt: on
         """Load a model and make a context. The guide's page on parameters describes every argument.
@@ -85,6 +86,7 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         self._configure_logging(given)
         model_params, context_params = arguments.model_params(given), arguments.context_params(given)
         offload.warn_without_gpu(n_gpu_layers, model_params.n_gpu_layers or 0, stacklevel=3)
+        add_servers(endpoints(rpc_servers))
         use_numa(arguments.numa_strategy(numa))
         self._opened = Runtime(model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all)
         self._show(given)
