@@ -1,6 +1,7 @@
 """The high-level API: `Llama` and what belongs to it."""
 
 from ._engine.threadpool import ThreadPool
+from ._features.generation.prefill import PrefillResult
 from ._features.llama.llama import Llama
 from ._features.sampling.callbacks import (
     LogitsProcessor,
@@ -22,6 +23,7 @@ __all__ = [  # noqa: PLE0604
     "LogitsProcessor",
     "LogitsProcessorList",
     "MinTokensLogitsProcessor",
+    "PrefillResult",
     "StoppingCriteria",
     "StoppingCriteriaList",
     "ThreadPool",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from llama_cpp._engine.errors import DecodeAborted
 from llama_cpp._features.completion.request import CompletionRequest
 from llama_cpp._features.completion.run import CompletionRun, Prompt
 from llama_cpp._features.errors import EmptyPromptError
+from llama_cpp._features.generation.decoder_start import begin
 from llama_cpp._features.generation.live import as_tokens
+from llama_cpp._features.generation.prefill import PrefillResult
 from llama_cpp._features.sampling.defaults import (
     MIN_P,
     MIROSTAT_ETA,
@@ -126,6 +131,51 @@ class CompletionMethods(LlamaCore):
         # fmt: on
         """The same as `create_completion`, which describes the arguments; `max_tokens` is 128 by default."""
         return self._complete(locals())
+
+    def prefill(
+        self,
+        prompt: str | Sequence[int],
+        *,
+        add_bos: bool = True,
+        reset: bool = True,
+        special: bool = True,
+        active_loras: Any = None,
+        control_vector: Any = None,
+    ) -> PrefillResult:
+        """Evaluate a prompt and generate nothing: a request that begins with it then evaluates only what it adds.
+
+        Args:
+            prompt: Text or token ids.
+            add_bos: Put BOS before a text where the model asks for it.
+            reset: The prompt is all that the context shall hold, of which it may hold a beginning already; without it the
+                prompt follows what the context holds.
+            special: Names of control tokens in a text count as such.
+            active_loras: As for `create_completion`, like `control_vector`.
+
+        Raises `ContextWindowError` when it does not fit, `EmptyPromptError` when there is no token, `DecodeAborted` after
+        `abort()`.
+        """
+        runtime = self._runtime
+        live, vocab = runtime.live, runtime.vocab
+        tokens = self.tokenizer_.tokenize(prompt.encode(), add_bos=add_bos, special=special) if isinstance(prompt, str) else list(prompt)
+        with runtime.turns.blocking() as turn:
+            turn.adaptation = runtime.adapters.select(active_loras, control_vector)
+            wanted = as_tokens(vocab.check_all(tokens))
+            if not reset:
+                wanted = np.concatenate((live.tokens, wanted))
+            if not len(wanted):
+                raise EmptyPromptError("there is nothing to evaluate; give at least one token")
+            before = live.evaluated
+            try:
+                live.hold(begin(runtime.context, turn, wanted), turn)
+            except BaseException as error:
+                live.settle(error)
+                raise
+            if turn.aborted:
+                raise DecodeAborted("the evaluation of the prompt was aborted")
+            logits = runtime.context.logits(-1).copy()
+            logits.flags.writeable = False
+            return PrefillResult(logits=logits, n_tokens=live.length, n_evaluated=live.evaluated - before)
 
     def _complete(self, arguments: Mapping[str, Any]) -> CreateCompletionResponse | Iterator[CompletionChunk]:
         request = CompletionRequest.from_arguments(arguments, recommended=self._recommended)
