@@ -150,7 +150,8 @@ class CompletionMethods(LlamaCore):
             reset: The prompt is all that the context shall hold, of which it may hold a beginning already; without it the
                 prompt follows what the context holds.
             special: Names of control tokens in a text count as such.
-            active_loras: As for `create_completion`, like `control_vector`.
+            active_loras: As for `create_completion`.
+            control_vector: As for `create_completion`.
 
         Raises `ContextWindowError` when it does not fit, `EmptyPromptError` when there is no token, `DecodeAborted` after
         `abort()`.
