@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from .llama import *  # noqa: F403
     from .llama_cpp import *  # noqa: F403
 
-_MODULES = ("_ggml", "_logger", "llama", "llama_cpp", "llama_cpp_ext", "llama_embedding", "llama_tokenizer", "llama_types", "mtmd_cpp")
+_MODULES = (
+    "_ggml", "_logger", "llama", "llama_cpp", "llama_cpp_ext", "llama_embedding", "llama_grammar", "llama_tokenizer", "llama_types",
+    "mtmd_cpp",
+)  # fmt: skip
 _STAR_EXPORTED = ("llama", "llama_cpp")
 _OWN = ("__version__", "system_report")
 

@@ -2,6 +2,7 @@
 
 from ._engine.threadpool import ThreadPool
 from ._features.generation.prefill import PrefillResult
+from ._features.grammar.definition import LlamaGrammar
 from ._features.llama.llama import Llama
 from ._features.sampling.callbacks import (
     LogitsProcessor,
@@ -19,6 +20,7 @@ from .llama_types import __all__ as _type_names
 __all__ = [  # noqa: PLE0604
     "BaseLlamaTokenizer",
     "Llama",
+    "LlamaGrammar",
     "LlamaTokenizer",
     "LogitsProcessor",
     "LogitsProcessorList",

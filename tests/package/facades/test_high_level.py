@@ -82,7 +82,8 @@ def test_modules_are_modules() -> None:
 
 def test_the_exports_of_the_high_level_module() -> None:
     own = set(llama.__all__) - set(llama_types.__all__)
-    assert own == {"BaseLlamaTokenizer", "Llama", "LlamaTokenizer", "PrefillResult", "ThreadPool", "__version__", *CALLBACKS}
+    classes = {"BaseLlamaTokenizer", "Llama", "LlamaGrammar", "LlamaTokenizer", "PrefillResult", "ThreadPool"}
+    assert own == {*classes, "__version__", *CALLBACKS}
 
 
 def test_the_package_exports_both_modules_and_its_own_names() -> None:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+from llama_cpp._features.grammar.definition import grammar_from
 from llama_cpp._features.sampling.arguments import sampling_from
 from llama_cpp._features.sampling.steps import NOBODY, Participants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from llama_cpp._features.grammar.definition import LlamaGrammar
     from llama_cpp._features.sampling.parameters import SamplingParams
 
 
@@ -31,6 +33,8 @@ class CompletionRequest:
     model: str | None
     sampling: SamplingParams
     participants: Participants = NOBODY
+    grammar: LlamaGrammar | None = None
+    grammar_lazy: bool = False
     active_loras: object = None
     control_vector: object = None
 
@@ -47,6 +51,8 @@ class CompletionRequest:
             model=arguments["model"],
             sampling=sampling_from(arguments, recommended=recommended),
             participants=Participants.from_arguments(arguments),
+            grammar=grammar_from(arguments["grammar"], lazy=bool(arguments["grammar_lazy"])),
+            grammar_lazy=bool(arguments["grammar_lazy"]),
             active_loras=arguments["active_loras"],
             control_vector=arguments["control_vector"],
         )

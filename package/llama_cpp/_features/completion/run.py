@@ -134,6 +134,8 @@ class CompletionRun:
         seed, prompt = runtime.seeds.resolve(params.seed), self._prompt.tokens
         count = 0
         with build_chain(params, runtime.vocab, n_ctx=runtime.live.capacity, seed=seed, history=prompt) as chain:
+            if self._request.grammar is not None:
+                self._request.grammar.constrain(chain, runtime.vocab, lazy=self._request.grammar_lazy)
             sample, start = self._sampler(chain), begin(runtime.context, turn, prompt)
             with closing(generate(runtime.live, runtime.turns, turn, sample, start)) as tokens:
                 for token in tokens:

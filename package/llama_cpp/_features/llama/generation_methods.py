@@ -11,6 +11,7 @@ from llama_cpp._features.errors import EmptyPromptError
 from llama_cpp._features.generation.decoder_start import begin
 from llama_cpp._features.generation.live import as_tokens
 from llama_cpp._features.generation.loop import generate
+from llama_cpp._features.grammar.definition import grammar_from
 from llama_cpp._features.sampling.arguments import sampling_from
 from llama_cpp._features.sampling.chain import build_chain
 from llama_cpp._features.sampling.defaults import (
@@ -90,8 +91,11 @@ class GenerationMethods(LlamaCore):
         given, runtime = locals(), self._runtime
         params = sampling_from(given, recommended=self._recommended)
         participants = Participants.from_arguments(given)
+        constraint = grammar_from(grammar, lazy=grammar_lazy)
         live, index = runtime.live, -1 if idx is None else idx
         with runtime.turns.blocking(), self._chain(params, live.seen) as chain:
+            if constraint is not None:
+                constraint.constrain(chain, runtime.vocab, lazy=grammar_lazy)
             if not participants.present:
                 return chain.sample(runtime.context, index)
             return Steps(runtime.context, chain, lambda: live.seen, participants, index=index)()
@@ -127,12 +131,19 @@ class GenerationMethods(LlamaCore):
             raise EmptyPromptError("there are no tokens to continue; give at least one")
         participants = Participants.from_arguments(given)
         adaptation = self._runtime.adapters.select(active_loras, control_vector)
-        return self._tokens(params, participants, adaptation, prompt, reset=reset)
+        constraint = grammar_from(grammar, lazy=grammar_lazy)
+
+        def constrain(chain: SamplerChain) -> None:
+            if constraint is not None:
+                constraint.constrain(chain, self._runtime.vocab, lazy=grammar_lazy)
+
+        return self._tokens(params, participants, constrain, adaptation, prompt, reset=reset)
 
     def _tokens(
         self,
         params: SamplingParams,
         participants: Participants,
+        constrain: Callable[[SamplerChain], None],
         adaptation: Adaptation,
         prompt: NDArray[np.intc],
         *,
@@ -146,6 +157,7 @@ class GenerationMethods(LlamaCore):
             if not reset:
                 prompt = np.concatenate((live.tokens, prompt))
             with self._chain(params, prompt) as chain:
+                constrain(chain)
                 sample: Callable[[], int] = chain.bind(context)
                 if participants.present:
                     sample = Steps(context, chain, lambda: live.seen, participants)

@@ -9,20 +9,12 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from llama_cpp._features.errors import FeatureUnavailableError
-
 from .defaults import given
 from .parameters import SamplingParams
 from .seeds import seed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-UNAVAILABLE: Mapping[str, object] = {
-    "grammar": None,
-    "grammar_lazy": False,
-}
-"""Arguments that switch something on which is not served yet, with the value that leaves it off."""
 
 REMOVED: Mapping[str, tuple[object, str]] = {
     "tfs_z": (1.0, "llama.cpp no longer has tail-free sampling"),
@@ -44,7 +36,7 @@ def sampling_from(arguments: Mapping[str, Any], *, recommended: Mapping[str, Any
     `recommended` takes the place of defaults that the caller left alone. Raises ValueError for values that make no
     sense.
     """
-    check_available(arguments)
+    warn_about_removed(arguments)
     fields = {name: arguments[name] for name in SAMPLING_NAMES if name in arguments}
     fields["temperature"] = arguments["temp"] if "temp" in arguments else arguments["temperature"]
     left_alone = {name: value for name, value in (recommended or {}).items() if name not in fields or not given(fields[name])}
@@ -70,12 +62,8 @@ def logit_biases(biases: object) -> tuple[tuple[int, float], ...]:
         raise ValueError(f"logit_bias must be a dict of token ids and numbers, not {biases!r}") from None
 
 
-def check_available(arguments: Mapping[str, Any]) -> None:
-    """Refuse what is not served yet, and warn about what has no effect any more."""
-    for name, off in UNAVAILABLE.items():
-        value = arguments.get(name, off)
-        if value not in (off, [], ()):
-            raise FeatureUnavailableError(f"{name} is not available in this version; leave it at its default ({off!r})")
+def warn_about_removed(arguments: Mapping[str, Any]) -> None:
+    """One warning for each argument that has no effect any more."""
     for name, (harmless, reason) in REMOVED.items():
         if arguments.get(name, harmless) != harmless:
             warnings.warn(f"{name} has no effect: {reason}", UserWarning, stacklevel=5)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from llama_cpp._features.completion.request import CompletionRequest
-from llama_cpp._features.errors import FeatureUnavailableError
+from llama_cpp._features.grammar.definition import LlamaGrammar
 from llama_cpp._features.llama.llama import Llama
-from llama_cpp._features.sampling.arguments import REMOVED, UNAVAILABLE
+from llama_cpp._features.sampling.arguments import REMOVED
 
 
 def arguments(**changes: Any) -> dict[str, Any]:
@@ -68,19 +68,25 @@ def test_a_prompt_of_the_wrong_kind(wrong: Any) -> None:
         request(prompt=wrong)
 
 
-ON: dict[str, Any] = {"grammar": object(), "grammar_lazy": True}
+def test_a_grammar_is_one_or_its_text() -> None:
+    made = LlamaGrammar.from_string('root ::= "a"', triggers=["x"])
+    assert request(grammar=made, grammar_lazy=True).grammar is made
+    assert request(grammar='root ::= "a"').grammar == LlamaGrammar('root ::= "a"')
+    assert request().grammar is None
 
 
-def test_the_table_of_unavailable_arguments_is_covered() -> None:
-    assert set(ON) == set(UNAVAILABLE)
-
-
-@pytest.mark.parametrize("name", sorted(ON))
-def test_what_is_not_served_is_refused_by_name(name: str) -> None:
-    with pytest.raises(FeatureUnavailableError, match=name):
-        request(**{name: ON[name]})
-    with pytest.raises(NotImplementedError):
-        request(**{name: ON[name]})
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"grammar": 5}, TypeError),
+        ({"grammar_lazy": True}, ValueError),
+        ({"grammar": 'root ::= "a"', "grammar_lazy": True}, ValueError),
+        ({"grammar": " "}, ValueError),
+    ],
+)
+def test_grammars_that_cannot_be_used(changes: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="grammar"):
+        request(**changes)
 
 
 @pytest.mark.parametrize(("name", "empty"), [("logit_bias", {}), ("logits_processor", []), ("stopping_criteria", ())])

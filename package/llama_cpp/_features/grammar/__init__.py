@@ -1,0 +1,1 @@
+"""Grammars that a completion has to follow."""

@@ -1,0 +1,139 @@
+"""A grammar as a value: its text, where it begins, and what wakes it. Native state belongs to each use of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from llama_cpp._engine.grammar import GRAMMAR_ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from llama_cpp._engine.sampler import SamplerChain
+    from llama_cpp._engine.vocab import Vocab
+
+LLAMA_GRAMMAR_DEFAULT_ROOT = GRAMMAR_ROOT
+
+_ROOT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+
+Trigger = str | int
+
+
+class LlamaGrammar:
+    """An immutable grammar in GBNF, for any number of requests and models.
+
+    `root` names the rule that a text begins with. `triggers` are regular expressions (Python's `re`) and token ids:
+    with `grammar_lazy=True` in a request the grammar sleeps until one of them is met. Raises ValueError for a text
+    that is empty or holds NUL, a name that no rule can have, and a trigger that cannot be used.
+    """
+
+    __slots__ = ("_grammar", "_root", "_triggers")
+
+    def __init__(self, grammar: str, *, root: str = LLAMA_GRAMMAR_DEFAULT_ROOT, triggers: Iterable[Trigger] | None = None) -> None:
+        if not isinstance(grammar, str):
+            raise TypeError(f"a grammar is a str, not {type(grammar).__name__}")
+        if not grammar.strip():
+            raise ValueError("the grammar is empty")
+        if "\0" in grammar:
+            raise ValueError("the grammar holds a NUL character")
+        if not isinstance(root, str) or not _ROOT_NAME.fullmatch(root):
+            raise ValueError(f"root must be the name of a rule (letters, digits and -), not {root!r}")
+        self._grammar = grammar
+        self._root = root
+        self._triggers = _checked(triggers)
+
+    @classmethod
+    def from_string(
+        cls,
+        grammar: str,
+        verbose: bool = True,  # noqa: ARG003 - accepted for the older lineage: nothing is printed
+        *,
+        root: str = LLAMA_GRAMMAR_DEFAULT_ROOT,
+        triggers: Iterable[Trigger] | None = None,
+    ) -> LlamaGrammar:
+        """A grammar from its text. Raises ValueError as the constructor does."""
+        return cls(grammar, root=root, triggers=triggers)
+
+    @classmethod
+    def from_file(
+        cls,
+        file: str | os.PathLike[str],
+        verbose: bool = True,  # noqa: ARG003 - as above
+        *,
+        root: str = LLAMA_GRAMMAR_DEFAULT_ROOT,
+        triggers: Iterable[Trigger] | None = None,
+    ) -> LlamaGrammar:
+        """A grammar from a UTF-8 file. FileNotFoundError when there is none, OSError when it cannot be read."""
+        return cls(Path(file).read_text(encoding="utf-8"), root=root, triggers=triggers)
+
+    @property
+    def grammar(self) -> str:
+        """The text."""
+        return self._grammar
+
+    @property
+    def root(self) -> str:
+        """The name of the rule that a text begins with."""
+        return self._root
+
+    @property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """What wakes a lazy use of it."""
+        return self._triggers
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LlamaGrammar):
+            return NotImplemented
+        return (self._grammar, self._root, self._triggers) == (other._grammar, other._root, other._triggers)
+
+    def __hash__(self) -> int:
+        return hash((self._grammar, self._root, self._triggers))
+
+    def __repr__(self) -> str:
+        return f"<LlamaGrammar of {len(self._grammar)} characters, root {self._root!r}>"
+
+    def constrain(self, chain: SamplerChain, vocab: Vocab, *, lazy: bool = False) -> None:
+        """Let `chain` choose only what this grammar allows. Raises `GrammarError` (a ValueError) with the parser's words."""
+        if not lazy:
+            chain.add_grammar(vocab, self._grammar, root=self._root)
+            return
+        patterns = [trigger for trigger in self._triggers if isinstance(trigger, str)]
+        tokens = [trigger for trigger in self._triggers if not isinstance(trigger, str)]
+        chain.add_grammar_lazy(vocab, self._grammar, root=self._root, patterns=patterns, tokens=tokens)
+
+
+def grammar_from(value: object, *, lazy: bool = False) -> LlamaGrammar | None:
+    """The `grammar` argument of a public method: None, a `LlamaGrammar`, or the text of one."""
+    if value is None:
+        if lazy:
+            raise ValueError("grammar_lazy needs a grammar with triggers")
+        return None
+    made = LlamaGrammar(value) if isinstance(value, str) else value
+    if not isinstance(made, LlamaGrammar):
+        raise TypeError(f"grammar must be a LlamaGrammar or a str of GBNF, not {type(value).__name__}")
+    if lazy and not made.triggers:
+        raise ValueError("grammar_lazy needs a grammar with triggers: LlamaGrammar.from_string(text, triggers=[...])")
+    return made
+
+
+def _checked(triggers: Iterable[Any] | None) -> tuple[Trigger, ...]:
+    if triggers is None:
+        return ()
+    if isinstance(triggers, str | int):
+        raise TypeError("triggers must be a list of regular expressions and token ids")
+    checked: list[Trigger] = []
+    for trigger in triggers:
+        if isinstance(trigger, str) and trigger:
+            try:
+                re.compile(trigger)
+            except re.error as error:
+                raise ValueError(f"trigger {trigger!r} is no valid regular expression: {error}") from error
+            checked.append(trigger)
+        elif not isinstance(trigger, bool) and hasattr(trigger, "__index__") and trigger.__index__() >= 0:
+            checked.append(int(trigger.__index__()))
+        else:
+            raise ValueError(f"a trigger is a regular expression or a token id, not {trigger!r}")
+    return tuple(checked)
