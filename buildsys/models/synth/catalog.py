@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from buildsys.errors import ModelError
-from buildsys.models.synth import bert, lfm2, llama
+from buildsys.models.synth import bert, lfm2, llama, lora, mixture, t5
 from buildsys.models.synth.vocabulary import sentencepiece, wordpiece
 
 if TYPE_CHECKING:
@@ -76,9 +76,36 @@ BERT = SyntheticModel(
     roles=("synthetic", "embedding"),
     variable="LLAMA_TEST_SYNTH_BERT",
 )
+MIXTURE = SyntheticModel(
+    name="synthetic-mixture",
+    architecture="llama",
+    seed=4,
+    vocabulary=sentencepiece,
+    write=mixture.write,
+    roles=("synthetic", "experts"),
+    variable="LLAMA_TEST_SYNTH_MIXTURE",
+)
+T5 = SyntheticModel(
+    name="synthetic-t5",
+    architecture="t5",
+    seed=5,
+    vocabulary=sentencepiece,
+    write=t5.write,
+    roles=("synthetic", "encoder-decoder"),
+    variable="LLAMA_TEST_SYNTH_T5",
+)
+LORA = SyntheticModel(
+    name="synthetic-lora",
+    architecture="llama",
+    seed=6,
+    vocabulary=lora.no_vocabulary,
+    write=lora.write,
+    roles=("synthetic", "adapter"),
+    variable="LLAMA_TEST_SYNTH_LORA",
+)
 LARGE_VOCABULARY = dataclasses.replace(LLAMA.with_vocabulary(150_000), roles=("benchmark",), variable="")
 
-SYNTHETIC_MODELS = (LLAMA, LFM2, BERT, LARGE_VOCABULARY)
+SYNTHETIC_MODELS = (LLAMA, LFM2, BERT, MIXTURE, T5, LORA, LARGE_VOCABULARY)
 
 
 def find(name: str) -> SyntheticModel:

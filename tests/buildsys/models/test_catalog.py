@@ -132,6 +132,9 @@ def test_the_environment_names_every_model_that_has_a_variable() -> None:
         "LLAMA_TEST_SYNTH_BERT",
         "LLAMA_TEST_SYNTH_LFM2",
         "LLAMA_TEST_SYNTH_LLAMA",
+        "LLAMA_TEST_SYNTH_LORA",
+        "LLAMA_TEST_SYNTH_MIXTURE",
+        "LLAMA_TEST_SYNTH_T5",
     ]
     assert all(Path(path).is_file() for path in found.values())
 
@@ -169,4 +172,4 @@ def test_a_misspelt_name_is_met_with_the_right_one() -> None:
 def test_an_unknown_role_is_met_with_those_that_exist() -> None:
     with pytest.raises(catalog.UnknownModelError) as caught:
         catalog.select(role="poet")
-    assert caught.value.hint == "roles are attention, benchmark, embedding, hybrid, synthetic, transformer"
+    assert caught.value.hint == "roles are adapter, attention, benchmark, embedding, encoder-decoder, experts, hybrid, synthetic, transformer"

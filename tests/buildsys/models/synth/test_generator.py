@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL = [model for model in SYNTHETIC_MODELS if "synthetic" in model.roles]
+WHOLE = [model for model in SMALL if "adapter" not in model.roles]
 
 
 def read(path: Path) -> gguf.GGUFReader:
@@ -27,7 +28,7 @@ def value(reader: gguf.GGUFReader, key: str) -> object:
     return field.contents()
 
 
-@pytest.mark.parametrize("model", SMALL, ids=lambda model: model.architecture)
+@pytest.mark.parametrize("model", SMALL, ids=lambda model: model.name)
 def test_the_same_seed_gives_the_same_bytes(model: SyntheticModel, tmp_path: Path) -> None:
     first = generate(model, tmp_path / "first.gguf").read_bytes()
     assert generate(model, tmp_path / "second.gguf").read_bytes() == first
@@ -49,7 +50,7 @@ def test_random_weights_have_the_deviation_asked_for(tmp_path: Path) -> None:
     assert abs(float(values.std()) - 0.25) < 0.005
 
 
-@pytest.mark.parametrize("model", SMALL, ids=lambda model: model.architecture)
+@pytest.mark.parametrize("model", WHOLE, ids=lambda model: model.name)
 def test_a_model_states_what_its_tensors_are(model: SyntheticModel, tmp_path: Path) -> None:
     reader = read(generate(model, tmp_path / model.file))
     tokens = value(reader, "tokenizer.ggml.tokens")
@@ -60,7 +61,7 @@ def test_a_model_states_what_its_tensors_are(model: SyntheticModel, tmp_path: Pa
     shapes = {tensor.name: tuple(int(size) for size in tensor.shape) for tensor in reader.tensors}
     width = value(reader, f"{model.architecture}.embedding_length")
     assert shapes["token_embd.weight"] == (width, len(tokens))
-    blocks = {name.split(".")[1] for name in shapes if name.startswith("blk.")}
+    blocks = {name.split("blk.")[1].split(".")[0] for name in shapes if "blk." in name}
     assert len(blocks) == value(reader, f"{model.architecture}.block_count")
     assert all(np.isfinite(tensor.data).all() for tensor in reader.tensors)
 
@@ -90,6 +91,17 @@ def test_a_hybrid_has_both_kinds_of_blocks(tmp_path: Path) -> None:
     assert len(set(heads)) == 2
 
 
+def test_a_mixture_has_a_router_and_experts_in_every_block(tmp_path: Path) -> None:
+    reader = read(generate(find("synthetic-mixture"), tmp_path / "m.gguf"))
+    experts = value(reader, "llama.expert_count")
+    shapes = {tensor.name: tuple(int(size) for size in tensor.shape) for tensor in reader.tensors}
+    assert 0 < value(reader, "llama.expert_used_count") < experts  # type: ignore[operator]
+    for block in range(4):
+        assert shapes[f"blk.{block}.ffn_gate_inp.weight"] == (128, experts)
+        assert {shapes[f"blk.{block}.ffn_{name}_exps.weight"][2] for name in ("gate", "up", "down")} == {experts}
+        assert f"blk.{block}.ffn_up.weight" not in shapes
+
+
 def test_a_vocabulary_grows_to_the_size_asked_for(tmp_path: Path) -> None:
     model = find("llama").with_vocabulary(2000)
     reader = read(generate(model, tmp_path / model.file))
@@ -107,7 +119,7 @@ def test_only_a_vocabulary_that_can_grow_is_asked_to() -> None:
 def test_an_unknown_architecture_is_named_with_those_that_exist() -> None:
     with pytest.raises(UnknownArchitectureError, match="no generator for gpt9") as caught:
         find("gpt9")
-    assert caught.value.hint == "choose from llama, lfm2, bert"
+    assert caught.value.hint == "choose from llama, lfm2, bert, t5"
 
 
 def test_a_failed_generation_leaves_nothing(tmp_path: Path) -> None:
@@ -126,7 +138,7 @@ def test_rows_have_names_and_variables_of_their_own() -> None:
     names = [model.name for model in SYNTHETIC_MODELS]
     variables = [model.variable for model in SYNTHETIC_MODELS if model.variable]
     assert len(names) == len(set(names))
-    assert sorted(variables) == ["LLAMA_TEST_SYNTH_BERT", "LLAMA_TEST_SYNTH_LFM2", "LLAMA_TEST_SYNTH_LLAMA"]
+    assert sorted(variables) == [f"LLAMA_TEST_SYNTH_{name}" for name in ("BERT", "LFM2", "LLAMA", "LORA", "MIXTURE", "T5")]
 
 
 def test_the_fingerprint_follows_the_generators_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
