@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from buildsys.errors import BuildError
-from buildsys.models import catalog, synth
+from buildsys.models import carried, catalog, synth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     locating.add_argument("name", metavar="NAME")
     locating.add_argument("--offline", action="store_true", help="fail rather than use the network")
     locating.set_defaults(act=_path)
+    exporting = actions.add_parser("export", help="copy all models of the conformance suite into a folder: `conformance --models` takes it")
+    exporting.add_argument("folder", type=Path, metavar="DIR")
+    exporting.set_defaults(act=_export)
     generating = actions.add_parser("synth", help="generate synthetic models and print their paths")
     generating.add_argument("architectures", nargs="*", metavar="ARCH", help="all when none is named")
     generating.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the cache)")
@@ -128,6 +131,12 @@ def _for_each(models: tuple[catalog.Model, ...], act: Callable[[catalog.Model], 
 def _path(args: argparse.Namespace) -> int:
     (model,) = catalog.select([args.name])
     print(catalog.ensure(model, offline=args.offline))
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    for model in carried.export(args.folder):
+        print(f"{model.variable}={model.file}  {model.size / 1e6:.1f} MB  {model.sha256}")
     return 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 _MACHINES = {"x86_64": (62, 1), "aarch64": (183, 257)}  # e_machine, R_*_64 / R_*_ABS64
 _HEADER, _PROGRAM, _SECTION, _SYMBOL = 64, 56, 64, 24
 _SHF_ALLOC = 2
+_SHF_EXECINSTR = 4
 _PF_R, _PF_W, _PF_X = 4, 2, 1
 _TYPES = {
     "symtab": 2,
@@ -71,8 +72,9 @@ def shared_object(
     symbol_table: bool = False,
     extra_sections: Sequence[str] = (),
     payload: bytes = b"",
+    code: bytes = b"",
 ) -> bytes:
-    """An ELF file that states exactly these properties; it holds no code.
+    """An ELF file that states exactly these properties; it holds no code but `code`.
 
     `self_bound` are exports to which the file has relocations of its own; `versions` are the symbol versions that it
     requires, by library; `stack_flags` None leaves PT_GNU_STACK out.
@@ -96,6 +98,7 @@ def shared_object(
         _Section(".rela.dyn", "rela", relocations, ".dynsym", 0, 24),
         _Section(".dynstr", "strtab", strings.data),
         *(_Section(name, "progbits", b"\0" * 8) for name in extra_sections),
+        *([_Section(".text", "progbits", code)] if code else []),
     ]
     if symbol_table:
         sections.append(_Section(".symtab", "symtab", symbols[0], ".dynstr", 1, _SYMBOL))
@@ -189,7 +192,7 @@ def _section_headers(sections: list[_Section], name_offsets: list[int]) -> bytes
             "<IIQQQQIIQQ",
             name,
             _TYPES[section.kind],
-            _SHF_ALLOC,
+            _SHF_ALLOC | (_SHF_EXECINSTR if section.name == ".text" else 0),
             section.offset,
             section.offset,
             len(section.data),

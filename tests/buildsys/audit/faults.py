@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from .recipes import LIB, Recipe, cuda_wheel, linux_wheel, windows_wheel
 
@@ -67,6 +68,23 @@ def record(change: Callable[[bytes], bytes]) -> Spoil:
     return lambda wheel: vars(wheel).update(record=change(wheel.sound_record()))
 
 
+def materials(old: str, new: str) -> Spoil:
+    """Change a text in the bill of materials; it has to occur."""
+
+    def change(wheel: Recipe) -> None:
+        text = wheel.sound_sbom().decode()
+        assert old in text
+        wheel.sbom = text.replace(old, new, 1).encode()
+
+    return change
+
+
+def patch_late(wheel: Recipe) -> None:
+    """What a repair tool would do that runs after the bill of materials is written."""
+    wheel.sbom = wheel.sound_sbom()
+    wheel.files[HASWELL] += b"\0"
+
+
 def every(*spoils: Spoil) -> Spoil:
     return lambda wheel: [spoil(wheel) for spoil in spoils]
 
@@ -77,7 +95,7 @@ def rename_dist_info(wheel: Recipe) -> None:
 
 
 IDENTITY = (
-    Fault("file renamed to another version", fields(file_name=NAME.replace("0.4.0", "0.4.1")), {"names"}, "dist-info folders are"),
+    Fault("file renamed to another version", fields(file_name=NAME.replace("0.4.0", "0.4.1")), {"names", "sbom"}, "dist-info folders are"),
     Fault("file name not normalised", fields(file_name=NAME.replace("llama_cpp", "Llama_Cpp")), {"names"}, "does not begin with"),
     Fault("file retagged", fields(file_name=NAME.replace("2_17", "2_5")), {"names", "platform-tag"}, "WHEEL says Tag"),
     Fault("metadata of another project", replace("METADATA", "Name: llama_cpp_python", "Name: llama"), {"names"}, "Name: llama"),
@@ -89,7 +107,12 @@ IDENTITY = (
     Fault("module with a computed version", replace("llama_cpp/_version.py", '"0.4.0"', "str(4)"), {"names"}, "no plain string"),
     Fault("module that does not parse", replace("llama_cpp/_version.py", '"0.4.0"', "("), {"names"}, "cannot be read"),
     Fault("module without its local label", replace("llama_cpp/_version.py", "+cu131", ""), {"names"}, "__version__ is 0.4.0", cuda_wheel),
-    Fault("no METADATA", remove("llama_cpp_python-0.4.0.dist-info/METADATA"), {"names", "licences"}, "a file is missing"),
+    Fault(
+        "no METADATA",
+        remove("llama_cpp_python-0.4.0.dist-info/METADATA"),
+        {"names", "licences", "sbom", "requirements"},
+        "a file is missing",
+    ),
     Fault("declared pure", replace("WHEEL", "Purelib: false", "Purelib: true"), {"tags"}, "Root-Is-Purelib: true"),
     Fault(
         "tagged for one Python",
@@ -138,7 +161,7 @@ CONTENTS = (
     Fault(
         "licence missing",
         every(remove(f"{LICENSES}/libomp/LICENSE.TXT"), replace("METADATA", "License-File: libomp/LICENSE.TXT\n", "")),
-        {"licences"},
+        {"licences", "sbom"},
         "no licence of LLVM",
     ),
     Fault("licence of another project", add(f"{LICENSES}/stb/LICENSE", b"MIT"), {"licences"}, "not the licence of stb_image"),
@@ -147,6 +170,33 @@ CONTENTS = (
         replace("METADATA", "License-File: stb", "License-File: stb2"),
         {"licences"},
         "METADATA names stb2/LICENSE",
+    ),
+)
+
+MATERIALS = (
+    Fault("no bill of materials", fields(sbom=b""), {"sbom"}, "a file is missing"),
+    Fault("bill of materials not JSON", fields(sbom=b"{"), {"sbom"}, "a file cannot be read"),
+    Fault("bill of materials of no kind", materials('"type": "file"', '"type": "thing"'), {"sbom"}, "is not valid: 'thing'"),
+    Fault(
+        "bill of materials of another project", materials('"name": "llama_cpp_python"', '"name": "llama"'), {"sbom"}, "that of llama 0.4.0"
+    ),
+    Fault(
+        "bill of materials of another version",
+        materials('"version": "0.4.0"', '"version": "0.4.1"'),
+        {"sbom"},
+        "that of llama_cpp_python 0.4.1",
+    ),
+    Fault("library not in the bill of materials", materials("libmtmd.so", "libother.so"), {"sbom"}, "libmtmd.so is not in the bill"),
+    Fault("library only in the bill of materials", materials("libmtmd.so", "libother.so"), {"sbom"}, "lists llama_cpp/lib/libother.so"),
+    Fault("library changed after the bill of materials", patch_late, {"sbom"}, "has another hash for"),
+    Fault("component of an absent licence", materials("stb/LICENSE", "stb/COPYING"), {"sbom"}, "names stb/COPYING"),
+    Fault("component without a licence", materials('[{"license": {"name": "some licence"}}]', "[]"), {"sbom"}, "of llama.cpp no licence"),
+    Fault("licensed component not listed", materials("yarn/LICENSE", "stb/LICENSE"), {"sbom"}, "under the licence of YaRN"),
+    Fault(
+        "requirement not listed",
+        materials('"name": "numpy"', '"name": "scipy"'),
+        {"sbom"},
+        "lacks numpy>=1.24",
     ),
 )
 
@@ -167,7 +217,7 @@ LINKAGE = (
     Fault("without libomp", remove(f"{LIB}/libomp.so"), {"dependencies", "openmp"}, "libggml-base.so needs libomp.so"),
     Fault("unknown library", elf("extra"), {"inventory"}, "libextra.so is no library of this build"),
     Fault("variant truncated", truncate(HASWELL, 100), {"readable"}, "libggml-cpu-haswell.so cannot be read"),
-    Fault("variant is text", add(HASWELL, b"not a library"), {"readable"}, "neither an ELF nor a PE file"),
+    Fault("variant is text", add(HASWELL, b"not a library"), {"readable"}, "no ELF, PE or Mach-O file"),
     Fault(
         "variant of another machine",
         elf("ggml-cpu-haswell", ("libggml-base.so",), soname=None, machine="aarch64"),
@@ -192,22 +242,89 @@ LINKAGE = (
     Fault("builder's library bundled", elf("curl"), {"foreign", "inventory"}, "libcurl.so comes from the building machine"),
 )
 
+REQUIREMENTS = (
+    Fault(
+        "requirement missing",
+        replace("METADATA", "Requires-Dist: jinja2>=3.1\n", ""),
+        {"requirements"},
+        "METADATA does not require jinja2",
+    ),
+    Fault(
+        "requirement that nothing needs",
+        replace("METADATA", "Requires-Dist: numpy", "Requires-Dist: torch\nRequires-Dist: numpy"),
+        {"requirements", "sbom"},
+        "METADATA requires torch, which neither",
+    ),
+    Fault(
+        "NVIDIA's packages required by a CPU wheel",
+        fields(requires=(*linux_wheel().requires, "nvidia-cublas>=13.1,<14")),
+        {"requirements"},
+        "METADATA requires nvidia-cublas",
+        partial(linux_wheel, requires=(*linux_wheel().requires, "nvidia-cublas>=13.1,<14")),
+    ),
+    Fault(
+        "package of a linked library not required",
+        every(),
+        {"requirements"},
+        "libcublas.so.13, which comes with nvidia-cublas: METADATA does not require it",
+        partial(cuda_wheel, requires=("nvidia-cuda-runtime>=13.1,<14",)),
+    ),
+    Fault(
+        "package of another release required",
+        every(),
+        {"requirements"},
+        "METADATA requires nvidia-cublas<13,>=12.4, the build matrix nvidia-cublas<14,>=13.1",
+        partial(cuda_wheel, requires=("nvidia-cuda-runtime>=13.1,<14", "nvidia-cublas>=12.4,<13")),
+    ),
+    Fault(
+        "CUDA library that no package brings",
+        every(),
+        {"requirements"},
+        "libcufft.so.13, of which the policy knows no package",
+        partial(cuda_wheel, plugin_needs=("libcudart.so.13", "libcublas.so.13", "libcufft.so.13", "libcuda.so.1")),
+    ),
+)
+
 CUDA = (
     Fault("CUDA without a label", llama("libcublas.so.13"), {"cuda", "dependencies"}, "the version has no CUDA label"),
     Fault(
         "core library needs CUDA", llama("libcudart.so.13"), {"cuda", "dependencies"}, "does not load on a machine without CUDA", cuda_wheel
     ),
-    Fault("label without CUDA", elf("ggml-cuda", ("libggml-base.so",), soname=None), {"cuda"}, "no library links CUDA", cuda_wheel),
+    Fault("label without CUDA", every(), {"cuda"}, "no library links CUDA", partial(cuda_wheel, plugin_needs=())),
     Fault(
         "label of another CUDA",
-        elf("ggml-cuda", ("libggml-base.so", "libcudart.so.12"), soname=None),
-        {"cuda"},
+        every(),
+        {"cuda", "requirements"},
         "labelled cu131, but CUDA 12 is linked",
+        partial(cuda_wheel, plugin_needs=("libcudart.so.12", "libcublas.so.12", "libcuda.so.1")),
+    ),
+    Fault(
+        "CUDA runtime bundled",
+        every(
+            elf("cudart", soname="libcudart.so.13"),
+            lambda wheel: add(f"{LIB}/libcudart.so.13", wheel.files.pop(f"{LIB}/libcudart.so"))(wheel),
+        ),
+        {"cuda", "inventory", "single-copy"},
+        "libcudart.so.13 is NVIDIA's and comes with packages of its own",
         cuda_wheel,
     ),
     Fault("driver bundled", elf("cuda"), {"cuda", "inventory"}, "is the driver's library", cuda_wheel),
     Fault("plugin missing", remove(f"{LIB}/libggml-cuda.so"), {"cuda", "inventory"}, "libggml-cuda.so is missing", cuda_wheel),
 )
+
+ARCHITECTURES = tuple(
+    Fault(name, every(), {"architectures"}, finding, partial(cuda_wheel, device_code=code))
+    for name, code, finding in (
+        ("architecture without machine code", "sm_75.cubin sm_120.ptx", "has no machine code for architecture 120"),
+        ("no PTX", "sm_75.cubin sm_120a.cubin", "has no PTX of architecture 120: newer GPUs"),
+        ("PTX of the lowest only", "sm_75.cubin sm_120a.cubin sm_75.ptx", "has no PTX of architecture 120: newer GPUs"),
+        ("PTX for one GPU only", "sm_75.cubin sm_120a.cubin sm_120a.ptx", "only of 120a, which no other GPU accepts"),
+        ("machine code that is not listed", "sm_75.cubin sm_90.cubin sm_120.cubin sm_120.ptx", "machine code for architecture 90, which"),
+        ("PTX that is not listed", "sm_75.cubin sm_120.cubin sm_75.ptx sm_120.ptx", "PTX of architecture 75, which the build matrix"),
+        ("no device code", "", "has no machine code for architecture 75"),
+    )
+)
+
 
 BINARIES = (
     Fault("symbol table", llama(symbol_table=True), {"stripped"}, "libllama.so has .symtab"),
@@ -248,6 +365,26 @@ BINARIES = (
     Fault("OpenMP runtime of an unknown packager", elf("omp", runpath=None, payload=b"/tmp/other-x/kmp.cpp"), {"build-paths"}, "/other-x/"),
 )
 
+SDOT = (0x4E809400).to_bytes(4, "little")
+LD1W = (0xA5494005).to_bytes(4, "little")
+
+INSTRUCTIONS = (
+    Fault(
+        "instructions of a CPU variant elsewhere",
+        llama(code=LD1W + SDOT + LD1W, machine="aarch64"),
+        {"instructions"},
+        "libllama.so has 2 SVE load instructions",
+        partial(linux_wheel, machine="aarch64"),
+    ),
+    Fault(
+        "CPU variant without its instructions",
+        elf("ggml-cpu-armv8.2_1", ("libggml-base.so",), code=bytes(3) + SDOT, machine="aarch64"),
+        {"instructions", "inventory"},
+        "libggml-cpu-armv8.2_1.so has no SDOT instruction",
+        partial(linux_wheel, machine="aarch64"),
+    ),
+)
+
 WINDOWS = tuple(
     Fault(f"windows: {name}", spoil, failing, finding, windows_wheel)
     for name, spoil, failing, finding in (
@@ -284,4 +421,4 @@ WINDOWS = tuple(
     )
 )
 
-FAULTS = (*IDENTITY, *ARCHIVE, *CONTENTS, *LINKAGE, *CUDA, *BINARIES, *WINDOWS)
+FAULTS = (*IDENTITY, *ARCHIVE, *CONTENTS, *MATERIALS, *LINKAGE, *REQUIREMENTS, *CUDA, *ARCHITECTURES, *BINARIES, *INSTRUCTIONS, *WINDOWS)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import stat
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from buildsys.matrix import BuildRow
+from buildsys.audit.device_code import DeviceCode
+from buildsys.matrix import BuildRow, CudaBuild
 
 from .elf_files import shared_object
 from .pe_files import dynamic_library
@@ -32,29 +34,36 @@ _LICENCES = {
     "sha256/LICENSE": "Igor Pavlov",
     "rotate-bits/LICENSE": "Copyright William Casarin",
     "llamafile/LICENSE": "Copyright Mozilla Foundation",
+    "sha1/LICENSE": "By Steve Reid",
+    "yarn/LICENSE": "Copyright Jeffrey Quesnelle",
 }
 
 
-def row(system: str, machine: str, accelerator: str, platform_tag: str) -> BuildRow:
+def row(identifier: str, platform_tag: str, cuda: CudaBuild | None = None) -> BuildRow:
     """A row of a build matrix with few CPU variants and a small size limit."""
     return BuildRow(
-        identifier=f"{system}_{machine}-{accelerator}",
-        system=system,  # type: ignore[arg-type]
-        machine=machine,  # type: ignore[arg-type]
-        accelerator=accelerator,
+        identifier=identifier,
         toolchain="zig",
         target="any",
         platform_tag=platform_tag,
         max_megabytes=0.5,
         cpu_variants=VARIANTS,
+        cuda=cuda,
     )
 
 
+REQUIREMENTS = ("numpy>=1.24", "jinja2>=3.1", "typing-extensions>=4.8")
+CUDA_131 = CudaBuild(
+    toolkit="13.1",
+    architectures=("75-real", "120-real", "120-virtual"),
+    requires=("nvidia-cuda-runtime>=13.1,<14", "nvidia-cublas>=13.1,<14"),
+)
+
 ROWS = (
-    row("linux", "x86_64", "cpu", "manylinux_2_28_x86_64"),
-    row("linux", "x86_64", "cu131", "manylinux_2_28_x86_64"),
-    row("linux", "aarch64", "cpu", "manylinux_2_28_aarch64"),
-    row("windows", "amd64", "cpu", "win_amd64"),
+    row("linux_x86_64-cpu", "manylinux_2_28_x86_64"),
+    row("linux_x86_64-cu131", "manylinux_2_28_x86_64", CUDA_131),
+    row("linux_aarch64-cpu", "manylinux_2_28_aarch64"),
+    row("windows_amd64-cpu", "win_amd64"),
 )
 
 
@@ -64,9 +73,11 @@ class Recipe:
 
     version: str = "0.4.0"
     platform: str = TAG
+    requires: tuple[str, ...] = REQUIREMENTS
     files: dict[str, bytes] = field(default_factory=dict)
     file_name: str = ""
     record: bytes | None = None
+    sbom: bytes | None = None
     links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,6 +91,8 @@ class Recipe:
             self.info("WHEEL"): f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\n{tags}".encode(),
             self.info("METADATA"): (
                 f"Metadata-Version: 2.4\nName: llama_cpp_python\nVersion: {self.version}\n"
+                + "".join(f"Requires-Dist: {text}\n" for text in self.requires)
+                + 'Requires-Dist: huggingface-hub>=0.25; extra == "hf"\n'
                 + "".join(f"License-File: {name}\n" for name in _LICENCES)
             ).encode(),
             **{self.info(f"licenses/{name}"): text.encode() for name, text in _LICENCES.items()},
@@ -108,9 +121,46 @@ class Recipe:
         assert old in content
         self.files[name] = content.replace(old, new).encode()
 
+    def sound_sbom(self) -> bytes:
+        """The bill of materials that fits the files as they are now."""
+        native = [name for name in self.files if re.search(r"\.(so(\.\d+)?|dll)$", name) and name not in self.links]
+        hashed = {name: hashlib.sha256(self.files[name]).hexdigest() for name in native}
+        files = [{"type": "file", "name": name, "hashes": [{"alg": "SHA-256", "content": digest}]} for name, digest in hashed.items()]
+        bundled = [
+            {
+                "type": "library",
+                "name": name.split("/")[0],
+                "licenses": [{"license": {"name": "some licence"}}],
+                "properties": [{"name": "llama_cpp_python:licence-file", "value": name}],
+            }
+            for name in _LICENCES
+        ]
+        required = [
+            {
+                "type": "library",
+                "name": re.split("[<>=]", text)[0],
+                "properties": [{"name": "llama_cpp_python:requirement", "value": text}],
+            }
+            for text in self.requires
+        ]
+        subject = {"type": "library", "name": "llama_cpp_python", "version": self.version}
+        document = {
+            "bomFormat": "CycloneDX",
+            "specVersion": "1.6",
+            "version": 1,
+            "metadata": {"component": subject},
+            "components": [*files, *bundled, *required],
+        }
+        return json.dumps(document).encode()
+
+    def content(self) -> dict[str, bytes]:
+        """All files but RECORD."""
+        sbom = self.sound_sbom() if self.sbom is None else self.sbom
+        return self.files | ({self.info("sboms/llama_cpp_python.cdx.json"): sbom} if sbom else {})
+
     def sound_record(self) -> bytes:
         """The RECORD that fits the files as they are now."""
-        rows = [record_line(name, content) for name, content in self.files.items()]
+        rows = [record_line(name, content) for name, content in self.content().items()]
         return "\n".join([*rows, f"{self.info('RECORD')},,", ""]).encode()
 
     def write(self, folder: Path) -> Path:
@@ -118,7 +168,7 @@ class Recipe:
         path = folder / self.file_name
         record = self.sound_record() if self.record is None else self.record
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in [*self.files.items(), (self.info("RECORD"), record)]:
+            for name, content in [*self.content().items(), (self.info("RECORD"), record)]:
                 entry = zipfile.ZipInfo(name)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = ((stat.S_IFLNK if name in self.links else stat.S_IFREG) | 0o644) << 16
@@ -132,9 +182,9 @@ def record_line(name: str, content: bytes) -> str:
     return f"{name},sha256={digest},{len(content)}"
 
 
-def linux_wheel(*, machine: str = "x86_64", version: str = "0.4.0") -> Recipe:
+def linux_wheel(*, machine: str = "x86_64", version: str = "0.4.0", requires: tuple[str, ...] = REQUIREMENTS) -> Recipe:
     """A CPU wheel as the build makes it, in small."""
-    recipe = Recipe(version=version, platform=f"manylinux_2_17_{machine}")
+    recipe = Recipe(version=version, platform=f"manylinux_2_17_{machine}", requires=requires)
     recipe.elf("omp", runpath=None, exports=["__kmpc_fork_call", "_Znwm"], machine=machine)
     recipe.elf("ggml-base", ["libomp.so"], exports=["ggml_init"], machine=machine)
     recipe.elf("ggml", ["libggml-base.so"], exports=["ggml_backend_load"], machine=machine)
@@ -146,12 +196,30 @@ def linux_wheel(*, machine: str = "x86_64", version: str = "0.4.0") -> Recipe:
     return recipe
 
 
-def cuda_wheel(*, plugin_needs: Sequence[str] = ("libcudart.so.13", "libcublas.so.13", "libcuda.so.1")) -> Recipe:
-    """A wheel for CUDA 13.1, whose runtime comes from NVIDIA's own wheels."""
-    recipe = linux_wheel(version="0.4.0+cu131")
+def cuda_wheel(
+    *,
+    plugin_needs: Sequence[str] = ("libcudart.so.13", "libcublas.so.13", "libcuda.so.1"),
+    requires: tuple[str, ...] = CUDA_131.requires,
+    device_code: str = "sm_75.cubin sm_120a.cubin sm_120.ptx",
+) -> Recipe:
+    """A wheel for CUDA 13.1, whose runtime comes from NVIDIA's own wheels; `device_code` is what `fake_device_code` finds."""
+    recipe = linux_wheel(version="0.4.0+cu131", requires=(*REQUIREMENTS, *requires))
     runpath = "$ORIGIN:$ORIGIN/../../nvidia/cu13/lib"
-    recipe.elf("ggml-cuda", ["libggml-base.so", *plugin_needs], soname=None, runpath=runpath, exports=["ggml_backend_init"])
+    recipe.elf(
+        "ggml-cuda",
+        ["libggml-base.so", *plugin_needs],
+        soname=None,
+        runpath=runpath,
+        exports=["ggml_backend_init"],
+        payload=f"{device_code}\n".encode(),
+    )
     return recipe
+
+
+def fake_device_code(_name: str, data: bytes) -> DeviceCode:
+    """What a recipe says of its GPU code, in place of what cuobjdump would find."""
+    found = {kind: frozenset(re.findall(rf"sm_(\d+[af]?)\.{kind}", data.decode("latin-1"))) for kind in ("cubin", "ptx")}
+    return DeviceCode(real=found["cubin"], virtual=found["ptx"])
 
 
 def windows_wheel() -> Recipe:

@@ -12,7 +12,7 @@ from buildsys.audit import audit_wheel
 from buildsys.audit.checks import CHECKS
 
 from .conftest import Audit
-from .faults import FAULTS, Fault, copy
+from .faults import FAULTS, SDOT, Fault, copy
 from .recipes import LIB, ROWS, Recipe, cuda_wheel, linux_wheel, windows_wheel
 
 BY_OTHER_PROGRAMS = {"conventions"}  # seen to fail below
@@ -38,6 +38,13 @@ def test_a_fault_fails_its_checks_and_no_other(fault: Fault, quick_audit: Audit)
 def test_every_check_has_a_fault_that_fails_it() -> None:
     seen = {name for fault in FAULTS for name in fault.failing}
     assert seen == set(CHECKS) - BY_OTHER_PROGRAMS
+
+
+def test_a_cpu_variant_may_have_its_own_instructions(quick_audit: Audit) -> None:
+    wheel = linux_wheel(machine="aarch64")
+    wheel.elf("ggml-cpu-armv8.2_1", ["libggml-base.so"], code=SDOT, machine="aarch64")
+    (failed,) = quick_audit(wheel).failed
+    assert (failed.name, failed.findings) == ("inventory", ("libggml-cpu-armv8.2_1.so is no library of this build",))
 
 
 def test_a_damaged_archive_is_a_finding_not_a_crash(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from buildsys import matrix
-from buildsys.audit import AuditReport, CheckResult, audit_wheel, runner
+from buildsys.audit import AuditReport, CheckResult, audit_wheel, command
 from buildsys.audit.policy import POLICY_FILE
 from buildsys.cli import main
 from buildsys.errors import AuditFailedError, ConfigurationError, WheelError
@@ -18,7 +18,7 @@ from .recipes import LIB, ROWS, linux_wheel
 
 @pytest.fixture(autouse=True)
 def _rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "matrix_rows", lambda: ROWS)
+    monkeypatch.setattr(command, "customised_rows", lambda _args: ROWS)
 
 
 def broken(folder: Path) -> Path:
@@ -88,9 +88,13 @@ def test_a_system_without_rules_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "llama_cpp_python-0.4.0-py3-none-macosx_13_0_arm64.whl"
     linux_wheel().write(tmp_path).rename(path)
     row = matrix.BuildRow(
-        identifier="macos_arm64-metal", system="macos", machine="arm64", accelerator="metal", toolchain="zig", target="any",
-        platform_tag="macosx_13_0_arm64", max_megabytes=1, cpu_variants=(),
-    )  # fmt: skip
+        identifier="macos_arm64-metal",
+        toolchain="zig",
+        target="any",
+        platform_tag="macosx_13_0_arm64",
+        max_megabytes=1,
+        cpu_variants=(),
+    )
     with pytest.raises(WheelError, match="no rules for macos"):
         audit_wheel(path, rows=[row])
 

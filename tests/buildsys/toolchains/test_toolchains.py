@@ -10,7 +10,7 @@ import pytest
 
 from buildsys import toolchains
 from buildsys.errors import ToolchainError
-from buildsys.toolchains import Toolchain
+from buildsys.toolchains import Toolchain, packages
 
 PACKAGED = {
     "summary": "s",
@@ -55,7 +55,7 @@ def fake_pip(command: list[str], **_: object) -> None:
 def test_a_packaged_toolchain_is_installed_once_and_launched_for_its_target(use: object, monkeypatch: pytest.MonkeyPatch) -> None:
     use(PACKAGED)  # type: ignore[operator]
     calls: list[list[str]] = []
-    monkeypatch.setattr(toolchains, "run_logged", lambda command, **rest: (calls.append(command), fake_pip(command, **rest)))
+    monkeypatch.setattr(packages, "run_logged", lambda command, **rest: (calls.append(command), fake_pip(command, **rest)))
     first = toolchains.prepare("demo", "x86_64-linux-gnu.2.28")
     second = toolchains.prepare("demo", "aarch64-linux-gnu.2.28")
     assert len(calls) == 1
@@ -69,6 +69,38 @@ def test_a_packaged_toolchain_is_installed_once_and_launched_for_its_target(use:
     assert library.read_text(encoding="utf-8") == "stripped"
 
 
+def test_what_runs_on_the_target_is_installed_for_its_platform(use: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = {"platform": "manylinux_2_28_aarch64", "requirements": ["runtime==2"]}
+    openmp = {"include": "{root}/target/include", "library": "{root}/target/lib/libomp.so"}
+    use({**PACKAGED, "target_packages": wanted, "openmp": openmp})  # type: ignore[operator]
+    calls: list[list[str]] = []
+    monkeypatch.setattr(packages, "run_logged", lambda command, **rest: (calls.append(command), fake_pip(command, **rest)))
+    ready = toolchains.prepare("demo", "t")
+    for_host, for_target = calls
+    assert (for_host[-1], for_target[-1]) == ("demo==1", "runtime==2")
+    assert "--platform" not in for_host
+    assert for_target[for_target.index("--platform") + 1] == "manylinux_2_28_aarch64"
+    assert for_target[for_target.index("--only-binary") + 1] == ":all:"
+    library = Path(ready.defines["OpenMP_omp_LIBRARY"])
+    assert library.parts[-3:] == ("target", "lib", "libomp.so")
+    assert library.read_text(encoding="utf-8") == "stripped"
+    assert ready.defines["OpenMP_C_FLAGS"].endswith("/target/include")
+    assert "runtime==2 for manylinux_2_28_aarch64" in ready.identity
+    use({**PACKAGED, "target_packages": {**wanted, "platform": "manylinux_2_34_aarch64"}, "openmp": openmp})  # type: ignore[operator]
+    assert Path(toolchains.prepare("demo", "t").defines["OpenMP_omp_LIBRARY"]).parts[:-3] != library.parts[:-3]
+
+
+def test_a_launcher_rewrites_its_arguments_first(use: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "run_logged", fake_pip)
+    use(PACKAGED)  # type: ignore[operator]
+    plain = toolchains.prepare("demo", "t").identity
+    use({**PACKAGED, "rewrite": "march_to_mcpu.sh"})  # type: ignore[operator]
+    ready = toolchains.prepare("demo", "t")
+    said = subprocess.run([ready.defines["CMAKE_C_COMPILER"], "-march=armv8-a"], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "cc -target t -mcpu=generic+v8a"
+    assert ready.identity != plain
+
+
 def test_an_interrupted_installation_is_not_taken_for_a_toolchain(use: object, monkeypatch: pytest.MonkeyPatch) -> None:
     use(PACKAGED)  # type: ignore[operator]
 
@@ -76,10 +108,10 @@ def test_an_interrupted_installation_is_not_taken_for_a_toolchain(use: object, m
         executable(Path(command[command.index("--target") + 1]) / "demo compiler", "half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(toolchains, "run_logged", interrupted)
+    monkeypatch.setattr(packages, "run_logged", interrupted)
     with pytest.raises(KeyboardInterrupt):
         toolchains.prepare("demo", "t")
-    monkeypatch.setattr(toolchains, "run_logged", fake_pip)
+    monkeypatch.setattr(packages, "run_logged", fake_pip)
     assert Path(toolchains.prepare("demo", "t").defines["OpenMP_omp_LIBRARY"]).is_file()
 
 
@@ -121,3 +153,8 @@ def test_an_unknown_toolchain_says_what_there_is() -> None:
 def test_a_toolchain_with_both_origins_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="either"):
         msgspec.convert({**PACKAGED, "programs": {"cc": ["x"]}}, type=Toolchain)
+
+
+def test_a_system_toolchain_rewrites_no_arguments() -> None:
+    with pytest.raises(msgspec.ValidationError, match="belongs to a toolchain with requirements"):
+        msgspec.convert({**SYSTEM, "rewrite": "march_to_mcpu.sh"}, type=Toolchain)

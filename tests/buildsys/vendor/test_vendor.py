@@ -10,7 +10,7 @@ import pytest
 
 from buildsys import vendor
 from buildsys.errors import DownloadError, VendorError
-from buildsys.project import SourceArchive
+from buildsys.project import Pin, SourceArchive
 from buildsys.vendor import checkout, sources
 
 
@@ -147,3 +147,8 @@ def test_files_that_git_does_not_know_are_not_overwritten(tmp_path: Path, monkey
     with pytest.raises(VendorError, match="not a git checkout"):
         vendor.populate()
     assert (tmp_path / "llama" / "mine.c").exists()
+
+
+def test_without_an_archive_the_origin_is_the_only_source() -> None:
+    described = [source.description for source in sources.in_order(Pin(commit="0" * 40, repository="https://example.org/llama.git"))]
+    assert described == ["git repository https://example.org/llama.git"]
