@@ -28,6 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", action="append", metavar="X.Y", help="a version or an interpreter's path; repeatable (default: all of 3.10-3.14 found)"
     )
+    parser.add_argument(
+        "--models",
+        type=Path,
+        metavar="DIR",
+        help="take the models from this folder of `models export`, and from nowhere else (default: from the cache, fetched if need be)",
+    )
 
 
 def split_items(items: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -41,7 +47,7 @@ def split_items(items: Sequence[str]) -> tuple[list[Path], list[str]]:
 def run(args: argparse.Namespace) -> int:
     """Prove the wheels; the exit code says whether all held."""
     wheels, pytest_args = split_items(args.items)
-    results = run_conformance(wheels, pythons=args.python, pytest_args=pytest_args)
+    results = run_conformance(wheels, pythons=args.python, models=args.models, pytest_args=pytest_args)
     print_results(results)
     broken = [result for result in results if not result.ok]
     if broken:
@@ -65,11 +71,12 @@ def print_results(results: Sequence[ConformanceResult]) -> None:
     for result in results:
         for failure in result.failures:
             out.print(f"failed on {result.python}: {failure.test}: {failure.reason}", markup=False)
-    for reason, count in _skip_reasons(results).items():
+    for reason, count in skip_reasons(results).items():
         out.print(f"skipped {count}: {reason}", markup=False)
 
 
-def _skip_reasons(results: Sequence[ConformanceResult]) -> dict[str, int]:
+def skip_reasons(results: Sequence[ConformanceResult]) -> dict[str, int]:
+    """How many tests each reason skipped, over all results."""
     counts: dict[str, int] = {}
     for result in results:
         for skip in result.skips:

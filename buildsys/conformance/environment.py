@@ -81,7 +81,7 @@ def installed(wheel: Path, interpreter: Interpreter, requirements: Path) -> Iter
 
     `requirements` is a pip requirements file: what the caller needs beside the wheel.
     """
-    wanted = (*runtime_requirements(wheel), *_lines(requirements))
+    wanted = (*runtime_requirements(wheel), *stated_requirements(requirements))
     environment = Environment(interpreter=interpreter, root=_root(interpreter, wanted))
     environment.root.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(f"{environment.root}.lock"):
@@ -91,7 +91,8 @@ def installed(wheel: Path, interpreter: Interpreter, requirements: Path) -> Iter
         yield environment
 
 
-def _lines(requirements: Path) -> list[str]:
+def stated_requirements(requirements: Path) -> list[str]:
+    """The requirements of a pip requirements file, comments left out."""
     lines = (line.split("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines())
     return [line for line in lines if line]
 

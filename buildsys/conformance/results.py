@@ -44,6 +44,12 @@ class ConformanceResult(Subject):
         return self.failed == 0 and self.passed > 0
 
 
+def verdict(report: Path, about: Subject, code: int) -> ConformanceResult:
+    """What a run came to that ended with `code` and was to write `report`: without one, or against what it says, a failure."""
+    result = read_report(report, about) if report.is_file() else crashed(about, code)
+    return crashed(about, code) if code and result.ok else result
+
+
 def crashed(about: Subject, code: int) -> ConformanceResult:
     """The result of a run that ended without a verdict: pytest itself died."""
     how = (

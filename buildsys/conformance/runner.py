@@ -9,14 +9,16 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from buildsys.conformance import drivers
 from buildsys.conformance.environment import Environment, clean_variables, installed
 from buildsys.conformance.interpreters import Interpreter, find_interpreters
-from buildsys.conformance.results import ConformanceResult, Subject, crashed, read_report
+from buildsys.conformance.results import ConformanceResult, Subject, verdict
 from buildsys.errors import WheelError
-from buildsys.models import environment
+from buildsys.models import carried, environment
+from buildsys.models.catalog import ModelMissingError
 from buildsys.process import console
 from buildsys.project import ROOT, VENDOR
 
@@ -32,6 +34,9 @@ SUITE_MODELS = (
     "LLAMA_TEST_SYNTH_LLAMA",
     "LLAMA_TEST_SYNTH_LFM2",
     "LLAMA_TEST_SYNTH_BERT",
+    "LLAMA_TEST_SYNTH_MIXTURE",
+    "LLAMA_TEST_SYNTH_T5",
+    "LLAMA_TEST_SYNTH_LORA",
 )
 _CI_VARIABLES = ("CI", "GITHUB_ACTIONS")
 
@@ -46,6 +51,7 @@ def suite_variables(wheel: Path, models: Mapping[str, str]) -> dict[str, str]:
     """Environment variables by which the suite learns what it tests and where its material lies."""
     return {
         **models,
+        **drivers.variables(wheel),
         **{name: value for name, value in os.environ.items() if name.startswith("LLAMA_TEST_")},
         "LLAMA_TEST_WHEEL": str(wheel),
         "LLAMA_TEST_VENDOR": str(VENDOR),
@@ -67,35 +73,46 @@ class _Run:
 
 
 def run_conformance(
-    wheels: Sequence[Path], *, pythons: Sequence[str] | None = None, pytest_args: Sequence[str] = ()
+    wheels: Sequence[Path], *, pythons: Sequence[str] | None = None, models: Path | None = None, pytest_args: Sequence[str] = ()
 ) -> list[ConformanceResult]:
     """Prove each wheel on each Python found (or on those named), the newest with the whole suite.
 
     On the other Pythons the tests marked `once_per_wheel` are deselected: what they prove is the same native code.
+    `models` is a folder that `models export` made; without it the models come from the cache.
     """
-    paths = [_existing(wheel) for wheel in wheels]
+    paths = [existing_wheel(wheel) for wheel in wheels]
     interpreters = find_interpreters(pythons)
-    models = environment(SUITE_MODELS, required=models_required())
+    material = _carried(models) if models else environment(SUITE_MODELS, required=models_required())
     results = []
     for path in paths:
-        with _snapshot(path) as wheel:
+        with snapshot(path) as wheel:
             for interpreter in reversed(interpreters):
                 complete = interpreter is interpreters[-1]
                 console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{'' if complete else ' (short)'}")
-                variables = suite_variables(wheel, models)
+                variables = suite_variables(wheel, material)
                 run = _Run(wheel=wheel, interpreter=interpreter, complete=complete, variables=variables, pytest_args=pytest_args)
                 results.append(_prove(run))
     return results
 
 
+def _carried(models: Path) -> dict[str, str]:
+    """What the suite is handed of the folder `models`; in a pipeline it must have all."""
+    found = carried.variables(models)
+    absent = [name for name in SUITE_MODELS if name not in found and name not in os.environ]
+    if absent and models_required():
+        raise ModelMissingError(f"{models} lacks {', '.join(absent)}", hint="make it again with `python -m buildsys models export`")
+    return {name: path for name, path in found.items() if name in SUITE_MODELS}
+
+
 @contextmanager
-def _snapshot(wheel: Path) -> Iterator[Path]:
+def snapshot(wheel: Path) -> Iterator[Path]:
     """A copy of `wheel`, so that one and the same file is installed and examined though a build may replace it meanwhile."""
     with tempfile.TemporaryDirectory(prefix="conformance-wheel-") as folder:
         yield Path(shutil.copy2(wheel, folder))
 
 
-def _existing(wheel: Path) -> Path:
+def existing_wheel(wheel: Path) -> Path:
+    """`wheel` as an absolute path; it must be there."""
     if not wheel.is_file():
         raise WheelError(f"{wheel} does not exist", hint="build it with `python -m buildsys build`, or correct the path")
     return wheel.resolve()
@@ -109,15 +126,15 @@ def _prove(run: _Run) -> ConformanceResult:
         return _run_pytest(run, made, Path(folder))
 
 
-def pytest_command(python: Path, report: Path, *, complete: bool, pytest_args: Sequence[str]) -> list[str]:
-    """The suite as a command line.
+def pytest_command(python: PurePath, report: PurePath, *, complete: bool, pytest_args: Sequence[str], suite: PurePath = SUITE) -> list[str]:
+    """The suite as a command line; `suite` is its folder where the command will run.
 
     `-I` keeps the working directory, PYTHONPATH and the user's site-packages out on every Python; `-B` keeps the suite's folder clean.
     """
     selection = [] if complete else ["-m", f"not {ONCE_PER_WHEEL}"]
     return [
-        *(str(python), "-I", "-B", "-m", "pytest", str(SUITE)),
-        *("-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE), "--import-mode=importlib", "-p", "no:cacheprovider"),
+        *(str(python), "-I", "-B", "-m", "pytest", str(suite)),
+        *("-c", str(suite / "pytest.ini"), "--rootdir", str(suite), "--import-mode=importlib", "-p", "no:cacheprovider"),
         *(f"--junitxml={report}", *selection, *pytest_args),
     ]
 
@@ -129,5 +146,4 @@ def _run_pytest(run: _Run, made: Environment, folder: Path) -> ConformanceResult
     started = time.monotonic()
     code = subprocess.run(command, cwd=empty, env=clean_variables(run.variables), stdin=subprocess.DEVNULL, check=False).returncode
     about = Subject(wheel=run.wheel.name, python=run.interpreter.release, complete=run.complete, seconds=time.monotonic() - started)
-    result = read_report(report, about) if report.is_file() else crashed(about, code)
-    return crashed(about, code) if code and result.ok else result
+    return verdict(report, about, code)

@@ -15,6 +15,7 @@ from buildsys.pipeline.native import build_native
 from buildsys.pipeline.report import Stopwatch, WheelReport, print_reports
 from buildsys.pipeline.tools import add_tool_options, find_own_programs
 from buildsys.pipeline.wheel import package_wheel, repair_wheel
+from buildsys.sbom.wheel import add_sbom
 
 NAME = "build"
 HELP = "Fetch, compile, package, repair, audit and prove wheels; ends with a report per wheel."
@@ -60,6 +61,8 @@ def _build(row: BuildRow, args: argparse.Namespace) -> WheelReport:
         packaged = package_wheel(row, native.folder)
     with stopwatch.stage("repair"):
         wheel = repair_wheel(row, packaged)
+    with stopwatch.stage("sbom"):
+        add_sbom(row, wheel, native.folder)
     with stopwatch.stage("audit"):
         audit = proof.audit(row, wheel)
     conformance, sample = [], "(not proved)"

@@ -57,11 +57,20 @@ def prove(wheel: Path, pythons: Sequence[str] | None) -> list[ConformanceResult]
 
 def sample(wheel: Path, pythons: Sequence[str] | None) -> str:
     """One line of text that the installed wheel generates, greedily."""
-    variables = {"SAMPLE_MODEL": models.environment([SAMPLE_MODEL], required=True)[SAMPLE_MODEL]}
     with installed(wheel, find_interpreters(pythons)[-1], SUITE / "requirements.txt") as environment:
-        command = [str(environment.python), "-I", "-c", _SAMPLE, SAMPLE_PROMPT]
-        result = subprocess.run(command, env=clean_variables(variables), check=False, capture_output=True, text=True)
+        return generate(environment.python, wheel.name)
+
+
+def generate(python: Path, installed_name: str) -> str:
+    """One line of text that `python` generates with what is installed for it.
+
+    Raises:
+        CommandFailedError: it generated nothing; the message has what it said instead.
+    """
+    variables = {"SAMPLE_MODEL": models.environment([SAMPLE_MODEL], required=True)[SAMPLE_MODEL]}
+    command = [str(python), "-I", "-c", _SAMPLE, SAMPLE_PROMPT]
+    result = subprocess.run(command, env=clean_variables(variables), check=False, capture_output=True, text=True)
     if result.returncode or not result.stdout.strip():
         hint = "install the wheel and run `python -m llama_cpp`"
-        raise CommandFailedError(f"the installed {wheel.name} generated nothing\n{result.stderr}", hint=hint)
+        raise CommandFailedError(f"the installed {installed_name} generated nothing\n{result.stderr}", hint=hint)
     return " ".join(result.stdout.split())

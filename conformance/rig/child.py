@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # As it was before the tested package was imported into this process: children must not inherit what that import changed.
 _VARIABLES = dict(os.environ)
+# Where programs are emulated, everything takes many times as long.
+_PATIENCE = float(os.environ.get("LLAMA_TEST_PATIENCE", "1"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,12 @@ def run_module(name: str, *arguments: str, timeout: float = 120) -> Child:
 
 def _run(command: list[str], env: Mapping[str, str], cwd: Path | None, timeout: float) -> Child:
     done = subprocess.run(
-        command, env={**_VARIABLES, **env}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+        command,
+        env={**_VARIABLES, **env},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout * _PATIENCE,
+        check=False,
     )
     return Child(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode("utf-8", "replace"))
