@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
-from elftools.elf.constants import P_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationTable
@@ -47,6 +47,13 @@ def read_elf(path: str, data: bytes) -> NativeImage:
         weaknesses=tuple(_weaknesses(elf, dynamic)),
         format="elf",
     )
+
+
+def code_of(data: bytes) -> Iterator[bytes]:
+    """The executable sections of an ELF file."""
+    for section in ELFFile(io.BytesIO(data)).iter_sections():
+        if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_type"] == "SHT_PROGBITS":
+            yield section.data()
 
 
 def _exports(elf: ELFFile, dynamic: DynamicSegment | None) -> Iterator[str]:

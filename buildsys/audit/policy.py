@@ -19,10 +19,14 @@ POLICY_FILE = Path(__file__).with_name("policy.toml")
 
 
 class Contents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which files a wheel consists of; `abi_data` lies beside the libraries; `forbidden_*` are shell-style patterns."""
+    """Which files a wheel consists of; `abi_data` lies beside the libraries; `forbidden_*` are shell-style patterns.
+
+    `requirements` are the packages that every wheel requires, whatever it is built for.
+    """
 
     distribution: str
     package: str
+    requirements: tuple[str, ...]
     library_folder: str
     abi_data: str
     required: tuple[str, ...]
@@ -33,19 +37,24 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One operating system's library names; `{}` in `naming` is a library's bare name.
 
+    `plugin_naming` is for those that are opened by path, the CPU variants among them, where they are spelt otherwise;
+    `plugins` are further ones, and `accelerators` those that only wheels of an accelerator have.
     `openmp` lists the runtimes of which a wheel bundles one; `system_libraries` are shell-style patterns of what the
     system itself provides.
     """
 
     naming: str
     libraries: tuple[str, ...]
+    plugin_naming: str = ""
+    plugins: tuple[str, ...] = ()
+    accelerators: dict[str, tuple[str, ...]] = {}
     cpu_variant: str
     openmp: tuple[str, ...]
     system_libraries: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if self.naming.count("{}") != 1 or self.cpu_variant.count("{}") != 1:
-            raise ValueError("naming and cpu_variant must hold {} once")
+        if any(text.count("{}") != 1 for text in (self.naming, self.plugin_naming or "{}", self.cpu_variant)):
+            raise ValueError("naming, plugin_naming and cpu_variant must hold {} once")
 
 
 class OpenMP(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,21 +63,50 @@ class OpenMP(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     runtimes: tuple[str, ...]
 
 
+class Provider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A package that brings libraries, given as shell-style patterns, to the user."""
+
+    package: str
+    libraries: tuple[str, ...]
+
+
 class Cuda(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`plugins` are the only libraries that may need CUDA; group 1 of a `runtime` pattern is the major version."""
 
     plugins: tuple[str, ...]
     runtime: tuple[str, ...]
     driver: tuple[str, ...]
+    provider: tuple[Provider, ...]
 
     def __post_init__(self) -> None:
         _require_patterns(self.runtime, groups=1)
+
+
+class Bindings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the generated bindings lie, what declares a function there, and in which libraries its owner looks it up."""
+
+    folder: str
+    decorator: str
+    owners: dict[str, tuple[str, ...]]
+
+
+class AcceptedNeed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A library that one file may need all the same, because another project's binary does, and a Python has it."""
+
+    file: str
+    library: str
+    reason: str
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Patterns of libraries that come from the builder's system and have no place in a wheel or in its needs."""
 
     libraries: tuple[str, ...]
+    accepted: tuple[AcceptedNeed, ...] = ()
+
+    def accepts(self, file: str, need: str) -> bool:
+        """Whether the file of that name may need the library `need`."""
+        return any(entry.file == file and matches(need, (entry.library,)) for entry in self.accepted)
 
 
 class AcceptedPath(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,6 +147,22 @@ class Licence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         _require_patterns((self.text,))
 
 
+class InstructionSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Instructions of some CPU variants only, on a machine whose instructions are words of 32 bits.
+
+    `words` are pairs of a mask and the value that the masked word has.
+    """
+
+    name: str
+    machine: str
+    words: tuple[tuple[int, int], ...]
+    variants: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if any(value & ~mask for mask, value in self.words):
+            raise ValueError(f"a value of {self.name} has bits outside of its mask")
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of `policy.toml`."""
 
@@ -116,9 +170,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     system: dict[str, System]
     openmp: OpenMP
     cuda: Cuda
+    bindings: Bindings
     foreign: Foreign
     build_paths: BuildPaths
     private_runtime: PrivateRuntime
+    instruction_set: tuple[InstructionSet, ...]
     licence: tuple[Licence, ...]
 
 

@@ -17,7 +17,7 @@ from packaging.tags import Tag
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from buildsys.audit import elf, pe
+from buildsys.audit import elf, macho, pe
 from buildsys.audit.image import NativeImage
 from buildsys.audit.policy import Policy, System
 from buildsys.errors import WheelError
@@ -28,7 +28,7 @@ CORRUPT_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError
 
 _NATIVE_NAME = re.compile(r"\.(?:so(?:\.[\w.]+)?|dll|dylib|pyd|exe)$", re.IGNORECASE)
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
-_READERS = {elf.MAGIC: elf.read_elf, pe.MAGIC: pe.read_pe}
+_READERS = {elf.MAGIC: elf.read_elf, pe.MAGIC: pe.read_pe, macho.MAGIC: macho.read_macho, macho.FAT_MAGIC: macho.read_macho}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def _read_images(archive: zipfile.ZipFile) -> tuple[tuple[NativeImage, ...], dic
                 if reader is not None:
                     images.append(reader(entry.filename, head + stream.read()))
                 elif native_by_name:
-                    unreadable[entry.filename] = "is neither an ELF nor a PE file"
+                    unreadable[entry.filename] = "is no ELF, PE or Mach-O file"
         except Exception as error:  # noqa: BLE001 - a damaged file can make a parser fail in any way
             unreadable[entry.filename] = f"cannot be read: {type(error).__name__}: {error}"
     return tuple(images), unreadable

@@ -21,7 +21,9 @@ def _cuda(wheel: Wheel, policy: Policy, label: str) -> Iterator[str]:
     for image in wheel.images:
         if matches(image.file_name, policy.cuda.driver):
             yield f"{image.path} is the driver's library and must not be bundled"
-    needs = [(image, need) for image in wheel.images for need in image.needed if _is_cuda(policy, need)]
+        elif _major(policy, image.file_name):
+            yield f"{image.path} is NVIDIA's and comes with packages of its own: it must not be bundled"
+    needs = cuda_needs(wheel, policy)
     for image, need in needs:
         if not label:
             yield f"{image.path} needs {need}, but the version has no CUDA label"
@@ -33,6 +35,11 @@ def _cuda(wheel: Wheel, policy: Policy, label: str) -> Iterator[str]:
         yield from (f"the version is labelled {label}, but CUDA {major} is linked" for major in sorted(linked - {label[2:-1]}))
         if not linked:
             yield f"the version is labelled {label}, but no library links CUDA"
+
+
+def cuda_needs(wheel: Wheel, policy: Policy) -> list[tuple[NativeImage, str]]:
+    """Every need of CUDA in the wheel, with the file that has it."""
+    return [(image, need) for image in wheel.images for need in image.needed if _is_cuda(policy, need)]
 
 
 def may_need_cuda(wheel: Wheel, policy: Policy, image: NativeImage, need: str) -> bool:

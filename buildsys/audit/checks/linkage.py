@@ -29,10 +29,10 @@ def inventory(wheel: Wheel, policy: Policy) -> Outcome:
 
 
 def _expected(wheel: Wheel, policy: Policy, system: System) -> set[str]:
-    names = [*system.libraries, *(system.cpu_variant.format(variant) for variant in wheel.row.cpu_variants)]
-    if wheel.row.local_version:
-        names.extend(policy.cuda.plugins)
-    return {system.naming.format(name) for name in names}
+    plugins = [*system.plugins, *(system.cpu_variant.format(variant) for variant in wheel.row.cpu_variants)]
+    plugins.extend(policy.cuda.plugins if wheel.row.local_version else system.accelerators.get(wheel.row.accelerator, ()))
+    plugin_naming = system.plugin_naming or system.naming
+    return {system.naming.format(name) for name in system.libraries} | {plugin_naming.format(name) for name in plugins}
 
 
 def dependencies(wheel: Wheel, policy: Policy) -> Outcome:
@@ -48,7 +48,9 @@ def _unmet(wheel: Wheel, policy: Policy, system: System, image: NativeImage, nee
     reached = _search_folders(image)
     if any(other.folder in reached for other in bundled):
         return None
-    if matches(need, system.system_libraries) or may_need_cuda(wheel, policy, image, need):
+    if matches(need, system.system_libraries) or policy.foreign.accepts(image.file_name, need):
+        return None
+    if may_need_cuda(wheel, policy, image, need):
         return None
     if bundled:
         searched = ":".join(image.search_paths) or "no RUNPATH"
@@ -130,5 +132,10 @@ def foreign(wheel: Wheel, policy: Policy) -> Outcome:
     """No library of the building machine is bundled or needed."""
     patterns = policy.foreign.libraries
     bundled = [f"{image.path} comes from the building machine" for image in wheel.images if matches(image.file_name, patterns)]
-    needed = [f"{image.path} needs {need}" for image in wheel.images for need in image.needed if matches(need, patterns)]
+    needed = [
+        f"{image.path} needs {need}"
+        for image in wheel.images
+        for need in image.needed
+        if matches(need, patterns) and not policy.foreign.accepts(image.file_name, need)
+    ]
     return Outcome(detail=f"{len(patterns)} patterns", findings=(*bundled, *needed))

@@ -16,6 +16,7 @@ from buildsys.audit.wheel import Wheel
 from buildsys.errors import CommandFailedError
 
 _GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_\w+")
+_MACOS = re.compile(r"macosx_(\d+)_(\d+)_\w+")
 _LEGACY = {"manylinux1": "manylinux_2_5", "manylinux2010": "manylinux_2_12", "manylinux2014": "manylinux_2_17"}
 
 
@@ -32,9 +33,18 @@ def platform_tag(wheel: Wheel, _policy: Policy) -> Outcome:
     """The file name's oldest platform is the one that is earned, and no newer than the matrix allows."""
     if wheel.row.system != "linux":
         findings = [f"platform tag {tag} is not {wheel.row.platform_tag}" for tag in wheel.platforms - {wheel.row.platform_tag}]
-        return Outcome(detail=wheel.row.platform_tag, findings=tuple(findings))
+        return Outcome(detail=wheel.row.platform_tag, findings=(*findings, *_too_new(wheel)))
     earned = earned_tag(wheel.path, external=wheel.row.accelerator.startswith("cu"))
     return Outcome(detail=f"earned {earned}, at most {wheel.row.platform_tag}", findings=tuple(_compare(wheel, earned)))
+
+
+def _too_new(wheel: Wheel) -> Iterator[str]:
+    """Libraries that the macOS of the tag refuses."""
+    if match := _MACOS.fullmatch(wheel.row.platform_tag):
+        promised = (int(match[1]), int(match[2]))
+        for image in wheel.images:
+            if image.oldest_system[:2] > promised:
+                yield f"{image.path} is for macOS {'.'.join(map(str, image.oldest_system[:2]))} and newer"
 
 
 def _compare(wheel: Wheel, earned: str) -> Iterator[str]:

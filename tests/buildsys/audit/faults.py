@@ -205,7 +205,7 @@ LINKAGE = (
         Fault(f"without {name}", remove(f"{LIB}/lib{name}.so"), {"inventory", *failing}, f"lib{name}.so")
         for name, failing in {
             "ggml-base": {"dependencies", "openmp"},
-            "ggml": {"dependencies"},
+            "ggml": {"dependencies", "bindings"},
             "llama": {"dependencies"},
             "llama-common": set[str](),
             "mtmd": set[str](),
@@ -215,6 +215,12 @@ LINKAGE = (
         }.items()
     ),
     Fault("without libomp", remove(f"{LIB}/libomp.so"), {"dependencies", "openmp"}, "libggml-base.so needs libomp.so"),
+    Fault(
+        "bound function not exported",
+        elf("ggml", ("libggml-base.so",), exports=["ggml_backend_save"]),
+        {"bindings"},
+        "libggml-base.so and libggml.so lack ggml_backend_load",
+    ),
     Fault("unknown library", elf("extra"), {"inventory"}, "libextra.so is no library of this build"),
     Fault("variant truncated", truncate(HASWELL, 100), {"readable"}, "libggml-cpu-haswell.so cannot be read"),
     Fault("variant is text", add(HASWELL, b"not a library"), {"readable"}, "no ELF, PE or Mach-O file"),
@@ -389,6 +395,28 @@ WINDOWS = tuple(
     Fault(f"windows: {name}", spoil, failing, finding, windows_wheel)
     for name, spoil, failing, finding in (
         ("without libomp", remove(f"{LIB}/libomp.dll"), {"dependencies", "openmp"}, "ggml-base.dll needs libomp.dll"),
+        (
+            "with Visual C++'s OpenMP runtime",
+            every(
+                remove(f"{LIB}/libomp.dll"),
+                dll("libomp140.x86_64", exports=["__kmpc_fork_call"]),
+                dll("ggml-base", ("libomp140.x86_64.dll",), exports=["ggml_init"]),
+            ),
+            {"openmp", "inventory"},
+            "libomp140.x86_64.dll is not the OpenMP runtime of this build",
+        ),
+        (
+            "Visual C++'s own runtime needed",
+            dll("mtmd", ("llama.dll", "VCRUNTIME140.dll")),
+            {"dependencies", "foreign"},
+            "mtmd.dll needs VCRUNTIME140.dll",
+        ),
+        (
+            "bound C++ function not exported",
+            dll("ggml", ("ggml-base.dll",), exports=["ggml_backend_load"]),
+            {"bindings"},
+            "lack _Z9ggml_sizem",
+        ),
         ("without a variant", remove(f"{LIB}/ggml-cpu-x64.dll"), {"inventory"}, "ggml-cpu-x64.dll is missing"),
         (
             "need that is not the system's",

@@ -21,7 +21,16 @@ from .pe_files import dynamic_library
 VARIANTS = ("x64", "haswell")
 TAG = "manylinux_2_17_x86_64"
 LIB = "llama_cpp/lib"
+BINDINGS = "llama_cpp/_native/bindings/ggml_backend/registry.py"
 
+_BINDING = b"""
+@c_function("ggml", [c_char_p], c_void_p)
+def ggml_backend_load(path: bytes, /) -> int: ...
+"""
+_MANGLED_BINDING = b"""
+@c_function("ggml", [c_size_t], c_size_t, symbols=("_Z9ggml_sizem", "_Z9ggml_sizey"))
+def ggml_size(n: int, /) -> int: ...
+"""
 _LICENCES = {
     "llama.cpp/LICENSE": "Copyright (c) The ggml authors",
     "libomp/LICENSE.TXT": "The LLVM Project is under the Apache License",
@@ -188,6 +197,7 @@ def linux_wheel(*, machine: str = "x86_64", version: str = "0.4.0", requires: tu
     recipe.elf("omp", runpath=None, exports=["__kmpc_fork_call", "_Znwm"], machine=machine)
     recipe.elf("ggml-base", ["libomp.so"], exports=["ggml_init"], machine=machine)
     recipe.elf("ggml", ["libggml-base.so"], exports=["ggml_backend_load"], machine=machine)
+    recipe.files[BINDINGS] = _BINDING
     recipe.elf("llama", ["libggml.so", "libggml-base.so"], exports=["llama_decode"], machine=machine)
     recipe.elf("llama-common", ["libllama.so"], exports=["_Z11common_initRKNSt3__16vectorE"], machine=machine)
     recipe.elf("mtmd", ["libllama.so"], exports=["mtmd_encode"], machine=machine)
@@ -227,8 +237,10 @@ def windows_wheel() -> Recipe:
     recipe = Recipe(platform="win_amd64")
     recipe.dll("libomp", exports=["__kmpc_fork_call"])
     recipe.dll("ggml-base", ["libomp.dll"], exports=["ggml_init"])
-    recipe.dll("ggml", ["ggml-base.dll"])
+    recipe.dll("ggml", ["ggml-base.dll"], exports=["ggml_backend_load", "_Z9ggml_sizey"])
+    recipe.files[BINDINGS] = _BINDING + _MANGLED_BINDING
     recipe.dll("llama", ["ggml.dll", "ggml-base.dll"], exports=["llama_decode"])
+    recipe.dll("llama-common", ["llama.dll"])
     recipe.dll("mtmd", ["llama.dll"])
     for backend in ("ggml-rpc", *(f"ggml-cpu-{variant}" for variant in VARIANTS)):
         recipe.dll(backend, ["ggml-base.dll", "api-ms-win-crt-heap-l1-1-0.dll"])

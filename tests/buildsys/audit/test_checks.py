@@ -47,6 +47,14 @@ def test_a_cpu_variant_may_have_its_own_instructions(quick_audit: Audit) -> None
     assert (failed.name, failed.findings) == ("inventory", ("libggml-cpu-armv8.2_1.so is no library of this build",))
 
 
+def test_intels_openmp_runtime_may_need_what_every_windows_python_has(quick_audit: Audit) -> None:
+    wheel = windows_wheel()
+    del wheel.files[f"{LIB}/libomp.dll"]
+    wheel.dll("libiomp5md", ["VCRUNTIME140.dll"], exports=["__kmpc_fork_call"])
+    wheel.dll("ggml-base", ["libiomp5md.dll"], exports=["ggml_init"])
+    assert quick_audit(wheel).ok
+
+
 def test_a_damaged_archive_is_a_finding_not_a_crash(tmp_path: Path) -> None:
     path = linux_wheel().write(tmp_path)
     data = bytearray(path.read_bytes())

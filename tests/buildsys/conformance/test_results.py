@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from buildsys.conformance.results import ConformanceResult, Subject, crashed, read_report
+from buildsys.conformance.results import ConformanceResult, Subject, crashed, read_report, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +53,11 @@ def test_a_crash_is_a_failure_that_names_the_signal() -> None:
     result = crashed(ABOUT, -11)
     assert not result.ok
     assert "signal 11" in result.failures[0].reason
+
+
+def test_a_run_that_ends_badly_after_passing_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "report.xml"
+    path.write_text('<testsuites><testsuite><testcase classname="a" name="b"/></testsuite></testsuites>')
+    assert verdict(path, ABOUT, 0).ok
+    assert not verdict(path, ABOUT, 3).ok
+    assert not verdict(tmp_path / "none.xml", ABOUT, 0).ok
