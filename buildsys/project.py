@@ -17,6 +17,7 @@ PACKAGE = ROOT / "package" / "llama_cpp"
 NATIVE = ROOT / "buildsys" / "native"
 VENDOR = ROOT / "vendor" / "llama.cpp"
 DIST = ROOT / "dist"
+PIN = ROOT / "buildsys" / "pin.toml"
 
 CACHE_VARIABLE = "LLAMA_CPP_BUILD_CACHE"
 
@@ -31,11 +32,11 @@ class SourceArchive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The llama.cpp that everything is built from and generated against."""
+    """The llama.cpp that everything is built from and generated against; `archive` is for machines that don't reach the origin."""
 
     commit: str
     repository: str
-    archive: SourceArchive
+    archive: SourceArchive | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9a-f]{40}", self.commit):
@@ -45,7 +46,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 @cache
 def pin() -> Pin:
     """The pin as `buildsys/pin.toml` states it."""
-    return load_toml(ROOT / "buildsys" / "pin.toml", Pin)
+    return load_toml(PIN, Pin)
 
 
 def cache_dir() -> Path:

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate, then write or compare."""
-    files = _generate(args.source)
+    files = generated_files(args.source)
     stale = stale_files(ROOT, files)
     if args.check:
         check(ROOT, files, stale)
@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _generate(source: Path) -> dict[Path, str]:
+def generated_files(source: Path) -> dict[Path, str]:
+    """Text of every generated file, from the checkout at `source`."""
     try:
         from buildsys.bindgen.generate import generate  # noqa: PLC0415 - needs libclang, which only this command does
         from buildsys.bindgen.read import SourceTree  # noqa: PLC0415
@@ -62,7 +63,7 @@ def write(root: Path, files: Mapping[Path, str], stale: list[Path]) -> int:
     written = 0
     for path, text in files.items():
         target = root / path
-        if _current(target) != text:
+        if current_text(target) != text:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="\n")
             written += 1
@@ -73,10 +74,10 @@ def write(root: Path, files: Mapping[Path, str], stale: list[Path]) -> int:
 
 def check(root: Path, files: Mapping[Path, str], stale: list[Path]) -> None:
     """Print what regeneration would change and raise; return when nothing would."""
-    changed = [path for path, text in files.items() if _current(root / path) != text]
+    changed = [path for path, text in files.items() if current_text(root / path) != text]
     if not changed and not stale:
         return
-    lines = [line for path in changed for line in _difference(path, _current(root / path), files[path])]
+    lines = [line for path in changed for line in _difference(path, current_text(root / path), files[path])]
     for line in lines[:_DIFF_LINES]:
         print(line)
     if len(lines) > _DIFF_LINES:
@@ -89,7 +90,8 @@ def check(root: Path, files: Mapping[Path, str], stale: list[Path]) -> None:
     )
 
 
-def _current(path: Path) -> str | None:
+def current_text(path: Path) -> str | None:
+    """What a generated file holds now; `None` where there is none."""
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 

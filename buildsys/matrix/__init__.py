@@ -54,6 +54,13 @@ class CudaBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise ValueError("architectures must ascend and end with PTX of the highest (NN-virtual), for GPUs to come")
 
 
+class LocalBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a row is built and proved on any Linux x86_64 machine: options of `build`, and what stands for a proof there."""
+
+    proof: Literal["suite", "suite-without-gpu", "emulated-suite", "wine-probe"]
+    options: tuple[str, ...] = ()
+
+
 class Platform(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all wheels of one system and machine share.
 
@@ -71,7 +78,10 @@ class Platform(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class BuildRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One wheel: what it is for, what it is made with, and where a pipeline makes and proves it."""
+    """One wheel: what it is for, what it is made with, and where a pipeline makes and proves it.
+
+    `local` is `None` where only the pipeline's own platform can build the row.
+    """
 
     identifier: str
     toolchain: str
@@ -85,6 +95,7 @@ class BuildRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     container: str = ""
     cibuildwheel: str = ""
     tests: tuple[TestEnvironment, ...] = ()
+    local: LocalBuild | None = None
 
     def __post_init__(self) -> None:
         if not _IDENTIFIER.fullmatch(self.identifier):
@@ -129,6 +140,7 @@ class StatedBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     max_megabytes: float
     cmake: dict[str, str] = {}
     cuda: CudaBuild | None = None
+    local: LocalBuild | None = None
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

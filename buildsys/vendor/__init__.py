@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from buildsys.errors import BuildError, VendorError
-from buildsys.project import ROOT, VENDOR, cache_dir, pin
+from buildsys.project import ROOT, VENDOR, Pin, cache_dir, pin
 from buildsys.vendor import checkout, sources
 
 
@@ -32,7 +32,7 @@ def populate(*, say: Callable[[str], None] = lambda _line: None) -> bool:
         if is_plain_copy(VENDOR):
             message = f"{VENDOR} holds files that are not a git checkout, so they cannot be verified"
             raise VendorError(message, hint="move that folder away and run this again")
-        _fetch_from_first(VENDOR, say)
+        fetch(VENDOR, pin(), say)
         checkout.adopt(VENDOR, ROOT)
         return True
 
@@ -42,19 +42,24 @@ def is_plain_copy(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir()) and not (folder / ".git").exists()
 
 
-def _fetch_from_first(folder: Path, say: Callable[[str], None]) -> None:
+def fetch(folder: Path, wanted: Pin, say: Callable[[str], None]) -> None:
+    """Check out the commit of `wanted` in `folder`, from the first source that delivers it.
+
+    Raises:
+        VendorError: none did; says what each one answered.
+    """
     failures: list[str] = []
-    for source in sources.in_order(pin()):
-        say(f"llama.cpp {pin().commit[:9]}: trying {source.description}")
+    for source in sources.in_order(wanted):
+        say(f"llama.cpp {wanted.commit[:9]}: trying {source.description}")
         try:
             remote, reference = source.open()
-            checkout.fetch(folder, remote, reference, pin().commit)
+            checkout.fetch(folder, remote, reference, wanted.commit)
         except BuildError as error:
             failures.append(f"{source.description}: {error.message}")
             say(f"  no: {error.message.splitlines()[-1]}")
             continue
-        say(f"llama.cpp {pin().commit[:9]} is in {folder.relative_to(ROOT)}")
+        say(f"llama.cpp {wanted.commit[:9]} is in {folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder}")
         return
     told = "".join(f"\n  - {failure}" for failure in failures)
-    message = f"no source delivered llama.cpp {pin().commit}; tried:{told}"
+    message = f"no source delivered llama.cpp {wanted.commit}; tried:{told}"
     raise VendorError(message, hint="check the network (git, and the package index that pip is configured with), then run this again")

@@ -25,7 +25,9 @@ def git(*arguments: str | os.PathLike[str], cwd: Path, timeout: float | None = N
     environment = {key: value for key, value in os.environ.items() if key not in _INHERITED} | _ENVIRONMENT
     command = ["git", *(os.fspath(argument) for argument in arguments)]
     try:
-        result = subprocess.run(command, cwd=cwd, env=environment, check=False, capture_output=True, text=True, errors="replace", timeout=timeout)
+        result = subprocess.run(
+            command, cwd=cwd, env=environment, check=False, capture_output=True, text=True, errors="replace", timeout=timeout
+        )
     except FileNotFoundError as error:
         raise VendorError("git is not installed", hint="install git") from error
     except subprocess.TimeoutExpired as error:
@@ -69,7 +71,19 @@ def fetch(folder: Path, remote: str, reference: str, commit: str) -> None:
     if not (folder / ".git").exists():
         git("init", "--quiet", cwd=folder)
     git("ls-remote", remote, "HEAD", cwd=folder, timeout=ANSWER_SECONDS)
-    git("-c", "fetch.fsckObjects=true", "-c", "protocol.version=2", "fetch", "--quiet", "--no-tags", "--depth=1", remote, reference, cwd=folder)
+    git(
+        "-c",
+        "fetch.fsckObjects=true",
+        "-c",
+        "protocol.version=2",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--depth=1",
+        remote,
+        reference,
+        cwd=folder,
+    )
     fetched = git("rev-parse", "FETCH_HEAD^{commit}", cwd=folder)
     if fetched != commit:
         raise VendorError(f"it delivered commit {fetched}, and the pin is {commit}")

@@ -28,11 +28,11 @@ class Source:
 def in_order(pin: Pin) -> Iterator[Source]:
     """The sources, the origin first."""
     yield Source(description=f"git repository {pin.repository}", open=lambda: (pin.repository, pin.commit))
-    archive = pin.archive
-    yield Source(
-        description=f"source distribution {archive.filename} on the package index",
-        open=lambda: (_repository_from_archive(archive).as_uri(), "HEAD"),
-    )
+    if (archive := pin.archive) is not None:
+        yield Source(
+            description=f"source distribution {archive.filename} on the package index",
+            open=lambda: (_repository_from_archive(archive).as_uri(), "HEAD"),
+        )
 
 
 def _repository_from_archive(archive: SourceArchive) -> Path:

@@ -89,12 +89,13 @@ def test_the_same_file_in_two_folders_is_refused(tmp_path: Path) -> None:
         read_all(tmp_path, rows())
 
 
-def test_what_is_no_distribution_is_passed_over_and_nothing_at_all_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(FileRefusedError, match="no wheel"):
-        read_all(tmp_path, rows())
+def test_what_is_no_distribution_is_passed_over(tmp_path: Path) -> None:
+    for name in ("report.json", "index-site.tar.gz"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    assert read_all(tmp_path, rows()) == []
     make_wheel(tmp_path)
-    assert len(read_all(tmp_path, rows())) == 1
+    make_sdist(tmp_path)
+    assert len(read_all(tmp_path, rows())) == 2
 
 
 def test_a_source_distribution_serves_those_without_a_wheel(tmp_path: Path) -> None:

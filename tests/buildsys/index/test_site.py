@@ -118,6 +118,15 @@ def test_a_withdrawal_needs_no_new_file(dist: Path, tmp_path: Path, capsys: pyte
     assert main(["index", str(tmp_path / "none"), str(tmp_path / "first")]) == 8
 
 
+def test_a_site_may_be_written_anew_without_new_files(dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", str(dist), str(tmp_path / "site")]) == 0
+    (tmp_path / "none").mkdir()
+    assert main(["index", str(tmp_path / "none"), str(tmp_path / "again"), "--previous", str(tmp_path / "site")]) == 0
+    assert written(tmp_path / "again") == written(tmp_path / "site")
+    assert main(["index", str(tmp_path / "none"), str(tmp_path / "third")]) == 3
+    assert "holds no wheel" in capsys.readouterr().err
+
+
 def test_a_changed_file_of_an_earlier_release_is_not_carried_on(dist: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     assert main(["index", str(dist), str(site)]) == 0
