@@ -1,0 +1,1 @@
+"""The source distribution: making it, what it may hold, and the proof that it installs where there is no network."""
