@@ -20,7 +20,7 @@ from buildsys.models import resolve
 from buildsys.process import console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PROBE = Path(__file__).with_name("probe.py")
 MODEL = "smollm2-135m-instruct"
@@ -102,19 +102,18 @@ def _model() -> Path:
 
 def _ask(environment: Environment, model: Path, prefix: Sequence[str]) -> Answer:
     command = [*prefix, str(environment.python), "-I", "-B", str(PROBE), str(model), PROMPT, str(N_TOKENS)]
+    return ask(command, clean_variables({"GGML_NO_BACKTRACE": "1"}))
+
+
+def ask(command: Sequence[str], variables: Mapping[str, str], *, timeout: float = TIMEOUT) -> Answer:
+    """Run `command`, which must be the probe in some wrapping, with those environment variables."""
     started = time.monotonic()
     try:
         done = subprocess.run(
-            command,
-            env=clean_variables({"GGML_NO_BACKTRACE": "1"}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
+            command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
         )
     except subprocess.TimeoutExpired:
-        return Answer(seconds=TIMEOUT, fault=f"no text after {TIMEOUT} s")
+        return Answer(seconds=timeout, fault=f"no text after {timeout:.0f} s")
     seconds = time.monotonic() - started
     if done.returncode:
         return Answer(seconds=seconds, fault=describe_end(done.returncode, done.stderr))
