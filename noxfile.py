@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from pathlib import Path
 
 import nox
@@ -37,6 +38,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def cibuildwheel(session: nox.Session) -> None:
+    """Build one row as a release does, in its container on Linux: `nox -s cibuildwheel -- IDENTIFIER`."""
+    install_group(session, "release")
+    session.run("python", "-m", "buildsys", "cibuildwheel", *session.posargs)
+
+
+@nox.session
 def conformance(session: nox.Session) -> None:
     """Prove wheels that are there already: `nox -s conformance -- WHEEL… [--python X.Y]`."""
     install_group(session, "build")
@@ -51,11 +59,39 @@ def dispatch(session: nox.Session) -> None:
 
 
 @nox.session
+def systems(session: nox.Session) -> None:
+    """Prove Linux wheels inside old and new Debian systems: `nox -s systems -- [SYSTEM…] [--wheel WHEEL] [--help]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "systems", *session.posargs)
+
+
+@nox.session
 def bindgen(session: nox.Session) -> None:
     """Generate the ctypes bindings from the pinned headers (`-- --check` only compares)."""
     install_group(session, "build", "bindgen")
     session.run("python", "-m", "buildsys", "vendor")
     session.run("python", "-m", "buildsys", "bindgen", *session.posargs)
+
+
+@nox.session
+def bump(session: nox.Session) -> None:
+    """Move the pin of llama.cpp and tell what that changes: `nox -s bump -- COMMIT [--help]`."""
+    install_group(session, "build", "bindgen")
+    session.run("python", "-m", "buildsys", "bump", *session.posargs)
+
+
+@nox.session
+def reproduce(session: nox.Session) -> None:
+    """Build a wheel twice, differently, and compare byte for byte: `nox -s reproduce -- [--quick] [IDENTIFIER]`."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "reproduce", *session.posargs)
+
+
+@nox.session
+def sdist(session: nox.Session) -> None:
+    """Make the source distribution, check and reproduce it, and install it offline (`-- OPTIONS` instead of all that)."""
+    install_group(session, "build")
+    session.run("python", "-m", "buildsys", "sdist", *(session.posargs or ["--reproduce", "--prove"]))
 
 
 @nox.session
@@ -71,6 +107,21 @@ def types(session: nox.Session) -> None:
     """Check types, strictly."""
     install_group(session, "types")
     session.run("mypy", *session.posargs)
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """Check the pipelines: GitHub's schemas, zizmor's rules, and actionlint's where it is on PATH."""
+    install_group(session, "workflows")
+    for schema, pattern in (("workflows", "workflows/*.yml"), ("actions", "actions/*/action.yml")):
+        files = [str(path) for path in sorted(Path(".github").glob(pattern))]
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.github-{schema}", *files)
+    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    session.run("zizmor", "--offline", "--persona", "pedantic", ".github")
+    if shutil.which("actionlint"):
+        session.run("actionlint", external=True)
+    else:
+        session.warn("actionlint is not on PATH, so its checks were left out")
 
 
 @nox.session

@@ -16,12 +16,22 @@ COMMANDS = {
     "compile": "buildsys.pipeline.compile_command",
     "package": "buildsys.pipeline.package_command",
     "repair": "buildsys.repair.command",
+    "sbom": "buildsys.sbom.command",
+    "cibuildwheel": "buildsys.cibuildwheel.command",
     "matrix": "buildsys.matrix.command",
+    "reproduce": "buildsys.reproduce.command",
+    "sdist": "buildsys.sdist.command",
+    "toolkits": "buildsys.toolkits.command",
     "audit": "buildsys.audit.command",
     "bindgen": "buildsys.bindgen.command",
     "models": "buildsys.models.command",
     "conformance": "buildsys.conformance.command",
     "dispatch": "buildsys.dispatch.command",
+    "wine": "buildsys.wine.command",
+    "systems": "buildsys.systems.command",
+    "index": "buildsys.index.command",
+    "bump": "buildsys.bump.command",
+    "release": "buildsys.release.command",
 }
 
 

@@ -78,3 +78,33 @@ class BindgenError(BuildError):
     """The headers could not be parsed, or the committed bindings are not what they generate."""
 
     exit_code = 13
+
+
+class SbomError(BuildError):
+    """The bill of materials cannot be written: something in the wheel is of unknown origin or version."""
+
+    exit_code = 17
+
+
+class NotReproducibleError(BuildError):
+    """Two builds of the same sources differ."""
+
+    exit_code = 18
+
+
+class SdistError(BuildError):
+    """The source distribution holds what it should not, lacks what it should, or does not build."""
+
+    exit_code = 19
+
+
+class ToolkitError(BuildError):
+    """No provider has the CUDA toolkit that a row asks for, or a part of it is missing."""
+
+    exit_code = 14
+
+
+class BumpError(BuildError):
+    """The pin can't be moved from where the tree is."""
+
+    exit_code = 20

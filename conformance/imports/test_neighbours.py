@@ -23,6 +23,8 @@ GLOBAL_LOAD = """
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
 """
 
+NEED_A_DRIVER = {"ggml-cuda"}  # and so cannot be opened on every machine
+
 CORE = ("ggml-base", "ggml", "llama", "llama-common", "mtmd", "ggml-rpc")
 
 
@@ -52,10 +54,10 @@ def test_core_libraries_in_the_global_scope(reference: str) -> None:
 @linux_only
 @pytest.mark.parametrize("order", ["ascending", "descending"])
 def test_all_libraries_in_the_global_scope(reference: str, order: str) -> None:
-    names = openmp_first()
-    variants = sorted((name for name in installation.libraries() if name not in names), reverse=order == "descending")
-    paths = [installation.libraries()[name] for name in (*names, *variants)]
-    assert len(paths) == len(installation.libraries())
+    names = [name for name in openmp_first() if name not in NEED_A_DRIVER]
+    others = installation.libraries().keys() - {*names, *NEED_A_DRIVER}
+    paths = [installation.libraries()[name] for name in (*names, *sorted(others, reverse=order == "descending"))]
+    assert len(paths) >= len(installation.libraries()) - len(NEED_A_DRIVER)
     assert generate(GLOBAL_LOAD, *paths) == reference
 
 

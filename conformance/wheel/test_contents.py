@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from rig import installation, material
+from rig import cuda, installation, material
 
 import llama_cpp
 
@@ -85,15 +85,21 @@ def test_tags_of_file_name_and_metadata_agree() -> None:
     assert sorted(stated) == sorted(f"{python}-{abi}-{platform}" for platform in platforms.split("."))
 
 
-def test_requirements_are_the_three_and_nothing_else() -> None:
+def test_requirements_are_the_three_and_those_of_cuda() -> None:
     requirements = installation.distribution().requires or []
     plain = {
         re.split(r"[\s\[<>=!~;(]", text, maxsplit=1)[0].lower().replace("_", "-")
         for text in requirements
         if "extra" not in text.partition(";")[2]
     }
-    assert plain == RUNTIME_REQUIREMENTS
+    assert plain == RUNTIME_REQUIREMENTS | cuda_requirements()
     assert installation.distribution().metadata["Requires-Python"] == ">=3.10"
+
+
+def cuda_requirements() -> set[str]:
+    """The packages that bring a CUDA wheel its libraries."""
+    names = {"nvidia-cuda-runtime", "nvidia-cublas"} if cuda.label() else set[str]()
+    return {f"{name}-cu12" for name in names} if cuda.major() == "12" else names
 
 
 def test_package_is_marked_as_typed() -> None:
@@ -126,6 +132,7 @@ def test_library_folder_holds_each_library_once_and_the_layout_report() -> None:
 def test_libraries_are_the_runtime_with_one_openmp() -> None:
     stems = set(installation.libraries())
     assert {"ggml-base", "ggml", "ggml-rpc", "llama", "mtmd"} <= stems
+    assert ("ggml-cuda" in stems) == bool(cuda.label())
     openmp = {name for name in stems if re.match(r"omp|gomp|iomp|vcomp", name)}
     assert len(openmp) == 1, f"one OpenMP runtime, not {sorted(openmp)}"
 
