@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from collections.abc import Sequence
 
 from buildsys import vendor
 from buildsys.matrix import BuildRow, rows, select, select_one
@@ -65,13 +64,8 @@ def _build(row: BuildRow, args: argparse.Namespace) -> WheelReport:
         add_sbom(row, wheel, native.folder)
     with stopwatch.stage("audit"):
         audit = proof.audit(row, wheel)
-    conformance, sample = [], "(not proved)"
+    proved = proof.Proof(lines=(), sample="(not proved)")
     if not args.no_conformance:
-        pythons: Sequence[str] | None = args.python
         with stopwatch.stage("conformance"):
-            conformance = proof.prove(wheel, pythons)
-        with stopwatch.stage("sample"):
-            sample = proof.sample(wheel, pythons)
-    return WheelReport(
-        row=row, wheel=wheel, native_cached=native.cached, audit=audit, conformance=conformance, sample=sample, stopwatch=stopwatch
-    )
+            proved = proof.prove(row, wheel, args.python)
+    return WheelReport(row=row, wheel=wheel, native_cached=native.cached, audit=audit, proof=proved, stopwatch=stopwatch)

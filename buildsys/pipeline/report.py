@@ -12,8 +12,8 @@ from packaging.utils import parse_wheel_filename
 from rich.console import Console
 
 from buildsys.audit import AuditReport
-from buildsys.conformance import ConformanceResult
 from buildsys.matrix import BuildRow
+from buildsys.pipeline.proof import Proof
 
 _NAME_WIDTH = len("Python 3.10.10  ")
 
@@ -42,8 +42,7 @@ class WheelReport:
     wheel: Path
     native_cached: bool
     audit: AuditReport
-    conformance: Sequence[ConformanceResult]
-    sample: str
+    proof: Proof
     stopwatch: Stopwatch
 
 
@@ -64,9 +63,7 @@ def _lines(report: WheelReport) -> Iterator[tuple[str, str]]:
     yield "tag", ", ".join(sorted(str(tag) for tag in tags))
     yield "variants", f"{len(report.row.cpu_variants)}: {' '.join(report.row.cpu_variants)}"
     yield "audit", f"{sum(check.ok for check in report.audit.checks)} of {len(report.audit.checks)} checks ok"
-    for result in report.conformance:
-        counts = f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped"
-        yield f"Python {result.python}", f"{counts} in {result.seconds:.0f} s{'' if result.complete else ' (short suite)'}"
+    yield from report.proof.lines
     stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.stopwatch.seconds.items())
     yield "seconds", f"{stages}; native output {'from the cache' if report.native_cached else 'compiled'}"
-    yield "it says", f"“{report.sample}”"
+    yield "it says", f"“{report.proof.sample}”"
