@@ -43,18 +43,17 @@ def test_a_processor_that_does_nothing_changes_nothing(text_model: Llama) -> Non
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_a_processor_raises_is_raised_and_the_next_call_works(text_model: Llama, stream: bool) -> None:
-    class Mine(Exception):
+    class MineError(Exception):
         pass
 
     def fail(ids: Any, scores: Any) -> Any:
         if len(ids) > 15:
-            raise Mine
+            raise MineError
         return scores
 
     expected = text(text_model.create_completion(PROMPT, max_tokens=8, **GREEDY))
-    with pytest.raises(Mine):
-        answer = text_model.create_completion(PROMPT, max_tokens=20, logits_processor=[fail], stream=stream, **GREEDY)
-        list(answer)
+    with pytest.raises(MineError):
+        list(text_model.create_completion(PROMPT, max_tokens=20, logits_processor=[fail], stream=stream, **GREEDY))
     assert text(text_model.create_completion(PROMPT, max_tokens=8, **GREEDY)) == expected
 
 
@@ -72,8 +71,9 @@ def test_a_criterion_ends_a_completion(synthetic: Llama) -> None:
     whole = synthetic.create_completion(PROMPT, max_tokens=20, stopping_criteria=lambda ids, _: len(ids) >= length + 4, **GREEDY)
     assert whole["usage"]["completion_tokens"] == 4
     assert finish_reason(whole) == "stop"
-    criteria = StoppingCriteriaList([lambda ids, _: False, lambda ids, _: len(ids) >= length + 4])
-    assert joined(synthetic.create_completion(PROMPT, max_tokens=20, stopping_criteria=criteria, stream=True, **GREEDY)) == (text(whole), "stop")
+    criteria = StoppingCriteriaList([lambda *_: False, lambda ids, _: len(ids) >= length + 4])
+    stream = synthetic.create_completion(PROMPT, max_tokens=20, stopping_criteria=criteria, stream=True, **GREEDY)
+    assert joined(stream) == (text(whole), "stop")
 
 
 def test_generate_takes_callbacks_too(synthetic: Llama) -> None:

@@ -133,8 +133,8 @@ def test_penalties_see_the_prompt(evaluated: Llama, penalties: dict[str, float],
     repeat = penalties.get("repeat_penalty", 1.0)
     values = logits(evaluated)
     lifted = {token: float(values.max()) for token in set(held)}  # so that what was seen is what would be chosen
-    for token in lifted:
-        values[token] += lifted[token]
+    for token, lift in lifted.items():
+        values[token] += lift
     for token in set(seen):
         values[token] = values[token] / repeat if values[token] > 0 else values[token] * repeat
         values[token] -= seen.count(token) * penalties.get("frequency_penalty", 0.0)
