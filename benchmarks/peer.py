@@ -18,6 +18,10 @@ from buildsys.pypi import fetch_package_file
 def peer_wheel() -> Path:
     """The wheel, from the cache or made from the source distribution by its own build backend, without CMake."""
     archive = pin().archive
+    if archive is None:
+        raise WheelError(
+            "no published package carries the pinned llama.cpp, so there is no peer of the same ABI", hint="leave out its rows"
+        )
     home = cache_dir() / "benchmarks" / archive.sha256[:12]
     if not (found := sorted(home.glob("*.whl"))):
         source = fetch_package_file(archive.project, archive.filename, archive.sha256, home / archive.filename)

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from buildsys.errors import ConfigurationError
-from buildsys.index.distribution import PROJECT, Distribution, folder_of, read_all
+from buildsys.index.distribution import PROJECT, Distribution, FileRefusedError, folder_of, read_all
 from buildsys.index.entries import FileEntry, entry_of, merged, read_previous
 from buildsys.index.site import Site, contents_beside, contents_of, write_metadata, write_site
 from buildsys.index.yanks import YANKED, load_yanks, with_yanks
@@ -63,9 +63,9 @@ def run(args: argparse.Namespace) -> int:
     files_url = checked_files_url(args.files_url)
     if args.metadata and not files_url:
         raise ConfigurationError("--metadata is for files that lie elsewhere", hint="leave it out, or add --files-url")
-    distributions = read_all(args.dist, rows(), may_be_empty=args.previous is not None)
+    distributions = read_all(args.dist, rows())
     if not distributions and not args.previous:
-        raise ConfigurationError(f"{args.dist} holds no wheel and no source distribution", hint="build one: `python -m buildsys build`")
+        raise FileRefusedError(f"{args.dist} holds no wheel and no source distribution", hint="build one: `python -m buildsys build`")
     previous = read_previous(args.previous) if args.previous else {}
     upload_time = checked_upload_time(args.upload_time)
     new = {

@@ -91,7 +91,8 @@ def components_of(row: BuildRow, tools: BuildTools, *, vendor: Path = VENDOR) ->
 
 
 def _applies(component: Component, row: BuildRow, tools: BuildTools) -> bool:
-    if component.version is not None and component.version.package and component.version.package not in tools.packages:
+    source = component.version
+    if source is not None and (source.package or source.tool) and not (tools.packages.get(source.package) or tools.others.get(source.tool)):
         return False
     return (
         _matches(row.system, component.systems)
@@ -120,9 +121,9 @@ def _read(name: str, source: VersionSource, tools: BuildTools, vendor: Path) -> 
             message = f"the version of {name} does not stand in {source.file} as {source.pattern!r}"
             raise SbomError(message, hint="look at the file, and correct the entry in buildsys/sbom.toml")
         return ".".join(filter(None, found.groups()))
-    version = tools.packages.get(source.package) or tools.compiler_version(source.compiler) or tools.others.get(source.tool)
+    version = tools.packages.get(source.package) or tools.others.get(source.tool) or tools.compiler_version(source.compiler)
     if not version:
-        message = f"the version of {name} is that of {source.compiler or source.tool}, of which build-tools.json says nothing"
+        message = f"the version of {name} is that of the compiler for {source.compiler}, of which build-tools.json says nothing"
         raise SbomError(message, hint="compile the row anew: the native output comes from an older build system")
     return version
 

@@ -64,14 +64,15 @@ def read_build_tools(native: Path) -> BuildTools:
         raise SbomError(f"{path} names the toolchain {name!r}, which buildsys/toolchains.toml doesn't have", hint=hint)
     return BuildTools(
         toolchain=name,
-        packages=dict(_packages(name)),
+        packages=packages_of(name),
         compilers=compilers if isinstance(compilers, dict) else {},
         others=dict(sorted(texts.items())),
     )
 
 
-def _packages(name: str) -> list[tuple[str, str]]:
-    toolchain = toolchains()[name]
-    stated = [*toolchain.requirements, *(toolchain.target_packages.requirements if toolchain.target_packages else ())]
+def packages_of(toolchain: str) -> dict[str, str]:
+    """Name → version of what the toolchain has from the package index, the target's packages included."""
+    found = toolchains()[toolchain]
+    stated = [*found.requirements, *(found.target_packages.requirements if found.target_packages else ())]
     requirements = [Requirement(text) for text in stated]
-    return [(requirement.name, next(iter(requirement.specifier)).version) for requirement in requirements]
+    return {requirement.name: next(iter(requirement.specifier)).version for requirement in requirements}

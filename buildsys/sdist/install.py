@@ -54,12 +54,23 @@ def prove_install(sdist: Path) -> InstallProof:
     work.mkdir(parents=True)
     log, requirements = work / "log", _requirements(sdist)
     python = work / "environment" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    download = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", work / "packages", *requirements]
+    download: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--only-binary",
+        ":all:",
+        "--dest",
+        work / "packages",
+        *requirements,
+    ]
     run_logged(download, log=log, label="source distribution: fetching what it needs")
     run_logged([sys.executable, "-I", "-m", "venv", work / "environment"], log=log, label="source distribution: environment")
     cut_off = _without_network()
-    options = ["--isolated", "--no-index", "--find-links", work / "packages", "--no-cache-dir"]
-    install = [*cut_off, python, "-I", "-m", "pip", "install", "--verbose", *options, sdist]
+    options: list[str | Path] = ["--isolated", "--no-index", "--find-links", work / "packages", "--no-cache-dir"]
+    install: list[str | Path] = [*cut_off, python, "-I", "-m", "pip", "install", "--verbose", *options, sdist]
     variables = {name: _NOWHERE for proxy in ("http_proxy", "https_proxy", "all_proxy") for name in (proxy, proxy.upper())}
     variables["CMAKE_ARGS"] = " ".join(filter(None, [os.environ.get("CMAKE_ARGS"), PROBE]))
     run_logged(install, log=log, label="source distribution: installing", env=variables)

@@ -30,7 +30,7 @@ class PackagesProvider(Provider, frozen=True, kw_only=True, tag="packages"):
             parts, staging = place.with_name(f"{place.name}.parts"), place.with_name(f"{place.name}.part")
             for folder in (parts, staging):
                 shutil.rmtree(folder, ignore_errors=True)
-            self._install(request, parts, log=place.with_suffix(".log"))
+            self._install(request, parts, log=place.with_name(f"{place.name}.log"))
             assembly.gather(self.layout, parts, staging, request)
             assembly.complete(staging, request)
             staging.rename(place)

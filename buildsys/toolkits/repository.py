@@ -22,7 +22,7 @@ class RepositoryProvider(Provider, frozen=True, kw_only=True, tag="repository"):
 
     def obtain(self, request: Request, place: Path) -> Path:
         """Install the packages."""
-        log = place.with_suffix(".log")
+        log = place.with_name(f"{place.name}.log")
         packages = [request.fill(package) for package in self.packages]
         container.install(packages, repository=self.repository, log=log, label=f"CUDA {request.release} toolkit")
         return Path(request.fill(self.folder))

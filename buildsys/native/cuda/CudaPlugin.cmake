@@ -14,15 +14,20 @@ foreach(package IN LISTS packages)
 endforeach()
 
 set_target_properties(ggml-cuda PROPERTIES INSTALL_RPATH "${search}" EXCLUDE_FROM_ALL OFF)
-foreach(target ggml-cuda ggml-base) # a wheel cannot hold the links of versioned libraries: file name and SONAME are one
+
+# ggml-base stands for the one that is shipped, so it has its name, and exports what that one does: were its C++ runtime
+# visible, the plugin would be linked with it instead of having its own.
+foreach(target_and_map ggml-cuda:backend.map ggml-base:library.map)
+  string(REPLACE ":" ";" pair "${target_and_map}")
+  list(POP_FRONT pair target)
   set_property(TARGET ${target} PROPERTY VERSION)
   set_property(TARGET ${target} PROPERTY SOVERSION)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    set(exports "${LLAMA_CPP_ROOT}/buildsys/native/${pair}")
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${exports}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports}")
+  endif()
 endforeach()
-if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-  set(exports "${LLAMA_CPP_ROOT}/buildsys/native/backend.map")
-  target_link_options(ggml-cuda PRIVATE "LINKER:--version-script=${exports}")
-  set_property(TARGET ggml-cuda APPEND PROPERTY LINK_DEPENDS "${exports}")
-endif()
 add_custom_target(plugin ALL DEPENDS ggml-cuda)
 install(TARGETS ggml-cuda
   LIBRARY DESTINATION llama_cpp/lib COMPONENT runtime NAMELINK_SKIP

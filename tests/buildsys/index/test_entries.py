@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import msgspec
 import pypi_simple
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from buildsys.errors import ConfigurationError
@@ -49,6 +49,7 @@ entries = st.builds(
 )
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(entries, max_size=6, unique_by=lambda entry: entry.filename))
 def test_both_forms_of_a_page_say_the_same(files: list[FileEntry]) -> None:
     page = page_of(files)
@@ -62,6 +63,7 @@ def test_both_forms_of_a_page_say_the_same(files: list[FileEntry]) -> None:
     assert from_json.versions == [str(version) for version in sorted({entry.version for entry in files})]
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(filenames)
 def test_a_file_name_survives_its_url(filename: str) -> None:
     url = urljoin(PAGE, escaped(filename))
@@ -69,6 +71,7 @@ def test_a_file_name_survives_its_url(filename: str) -> None:
     assert "+" not in url
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(entries, max_size=6), st.lists(entries, max_size=6))
 def test_releases_add_up_to_each_file_once(previous: list[FileEntry], new: list[FileEntry]) -> None:
     known = {entry.filename: entry.sha256 for entry in previous}
