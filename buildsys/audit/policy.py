@@ -117,6 +117,19 @@ class AcceptedPath(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     reason: str
 
 
+class Stripped(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What of a library's debug information may stay."""
+
+    accepted: tuple[AcceptedPath, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_patterns(entry.pattern for entry in self.accepted)
+
+    def accepts(self, file: str, record: str) -> bool:
+        """Whether `record` may stay in the library of that name."""
+        return any(entry.file == file and re.search(entry.pattern, record) for entry in self.accepted)
+
+
 class BuildPaths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Regular expressions of paths of a building machine."""
 
@@ -173,6 +186,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     bindings: Bindings
     foreign: Foreign
     build_paths: BuildPaths
+    stripped: Stripped
     private_runtime: PrivateRuntime
     instruction_set: tuple[InstructionSet, ...]
     licence: tuple[Licence, ...]

@@ -104,5 +104,5 @@ def _cuda_of(row: BuildRow) -> CudaBuild:
 
 
 def _project_files() -> Iterator[str]:
-    shared = [NATIVE / "backend.map", NATIVE / "library.map"]
+    shared = [NATIVE / name for name in ("WindowsLibraries.cmake", "backend.map", "library.map")]
     yield from file_digests([*sorted(PROJECT.iterdir()), *shared, *sorted((ROOT / "licenses" / "cuda").iterdir())])

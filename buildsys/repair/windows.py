@@ -10,6 +10,8 @@ from buildsys.process import run_logged
 
 # What the nvidia-* packages bring, and the driver: needed by a plugin of the wheel, found at run time, never grafted.
 _FROM_ELSEWHERE = ("nvcuda.dll", "cudart64_*.dll", "cublas64_*.dll", "cublaslt64_*.dll")
+# What every Python on Windows has loaded already: the one need of the prebuilt OpenMP runtime.
+_FROM_PYTHON = ("vcruntime140.dll",)
 
 
 def repair(row: BuildRow, packaged: Path, destination: Path, *, log: Path) -> None:
@@ -19,7 +21,7 @@ def repair(row: BuildRow, packaged: Path, destination: Path, *, log: Path) -> No
     it could find a DLL of this machine to graft.
     """
     options = ["--analyze-existing", "--ignore-existing", "--no-mangle-all", "--wheel-dir", str(destination)]
-    if row.cuda is not None:
-        options += [word for pattern in _FROM_ELSEWHERE for word in ("--exclude", pattern)]
+    excluded = _FROM_PYTHON + (_FROM_ELSEWHERE if row.cuda is not None else ())
+    options += [word for pattern in excluded for word in ("--exclude", pattern)]
     command = [sys.executable, "-m", "delvewheel", "repair", *options, str(packaged)]
     run_logged(command, log=log, label=f"{row.identifier}: repairing", env={"PATH": ""})

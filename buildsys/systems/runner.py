@@ -138,7 +138,11 @@ def _speak(proof: _Proof, variables: Mapping[str, str]) -> Answer:
         Mount(outside=PROBE, inside=_PROBE / PROBE.name), Mount(outside=model, inside=_PROBE / "model" / model.name)
     )
     words = [str(PYTHON), "-I", "-B", str(_PROBE / PROBE.name), str(_PROBE / "model" / model.name), PROMPT, str(N_TOKENS)]
-    return ask(chamber.command(words, variables={"GGML_NO_BACKTRACE": "1", **variables}), clean_variables(), timeout=TIMEOUT)
+    return ask(
+        chamber.command(words, variables={"GGML_NO_BACKTRACE": "1", **variables}),
+        clean_variables(),
+        timeout=TIMEOUT * proof.system.patience,
+    )
 
 
 def _on_processors(proof: _Proof, text: str) -> tuple[DispatchResult, ...]:

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -203,8 +203,3 @@ def _ask(compiler: Path, *arguments: str) -> str:
         return subprocess.run([compiler, *arguments], check=True, capture_output=True, text=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError) as error:
         raise ToolkitError(f"{compiler} does not run: {error}", hint="check the installation of the compiler") from error
-
-
-def known(hosts: Mapping[str, HostCompiler], system: str) -> Sequence[str]:
-    """Names of the host compilers for `system`."""
-    return [name for name, host in hosts.items() if system in host.systems]

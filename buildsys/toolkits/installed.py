@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from buildsys.errors import ToolkitError
 from buildsys.toolkits import inspection
 from buildsys.toolkits.provider import Provider
 from buildsys.toolkits.request import Request
@@ -29,7 +30,7 @@ class InstalledProvider(Provider, frozen=True, kw_only=True, tag="installed"):
         """The root that was found."""
         root = self._find(request)
         if root is None:
-            raise FileNotFoundError(f"CUDA {request.release}")
+            raise ToolkitError(f"CUDA {request.release} is no longer where it was", hint="set CUDA_PATH to it")
         return root
 
     def _find(self, request: Request) -> Path | None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 DISTRIBUTION = "llama_cpp_python"
 CPU_PREFIX = "ggml-cpu-"
 LAYOUT_REPORT = "abi.json"
-LIBRARY_NAME = re.compile(r"(lib)?[\w-]+\.(so|dll|dylib)(\.\d+)?")
+# A variant's name may have a dot of its own: libggml-cpu-armv8.2_1.so.
+LIBRARY_NAME = re.compile(r"(?:lib)?(?P<stem>[\w-]+(\.\d_\d)?)\.(so|dll|dylib)(\.\d+)?")
 
 
 def distribution() -> importlib.metadata.Distribution:
@@ -39,7 +40,8 @@ def library_folder() -> Path:
 
 def stem(path: Path) -> str:
     """`ggml-cpu-haswell` of `libggml-cpu-haswell.so` and of `ggml-cpu-haswell.dll`."""
-    return path.name.split(".")[0].removeprefix("lib")
+    match = LIBRARY_NAME.fullmatch(path.name)
+    return match["stem"] if match else path.name
 
 
 def libraries() -> dict[str, Path]:

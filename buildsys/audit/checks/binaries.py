@@ -21,9 +21,14 @@ def readable(wheel: Wheel, _policy: Policy) -> Outcome:
     return Outcome(detail=f"{len(wheel.images)} files for {wheel.machine}", findings=tuple(findings))
 
 
-def stripped(wheel: Wheel, _policy: Policy) -> Outcome:
+def stripped(wheel: Wheel, policy: Policy) -> Outcome:
     """No symbol table for a linker, no debug information, no path to it."""
-    findings = [f"{image.path} has {record}" for image in wheel.images for record in image.debug_records]
+    findings = [
+        f"{image.path} has {record}"
+        for image in wheel.images
+        for record in image.debug_records
+        if not policy.stripped.accepts(image.file_name, record)
+    ]
     return Outcome(detail="no symbol tables, no debug information", findings=tuple(findings))
 
 

@@ -132,7 +132,7 @@ class Recipe:
 
     def sound_sbom(self) -> bytes:
         """The bill of materials that fits the files as they are now."""
-        native = [name for name in self.files if re.search(r"\.(so(\.\d+)?|dll)$", name) and name not in self.links]
+        native = [name for name in self.files if re.search(r"\.(so(\.\d+)?|dll|dylib)$", name) and name not in self.links]
         hashed = {name: hashlib.sha256(self.files[name]).hexdigest() for name in native}
         files = [{"type": "file", "name": name, "hashes": [{"alg": "SHA-256", "content": digest}]} for name, digest in hashed.items()]
         bundled = [

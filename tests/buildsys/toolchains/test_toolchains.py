@@ -155,6 +155,7 @@ def test_a_toolchain_with_both_origins_is_refused() -> None:
         msgspec.convert({**PACKAGED, "programs": {"cc": ["x"]}}, type=Toolchain)
 
 
-def test_a_system_toolchain_rewrites_no_arguments() -> None:
-    with pytest.raises(msgspec.ValidationError, match="belongs to a toolchain with requirements"):
-        msgspec.convert({**SYSTEM, "rewrite": "march_to_mcpu.sh"}, type=Toolchain)
+@pytest.mark.parametrize("key", [{"rewrite": "march_to_mcpu.sh"}, {"licences": {"runtime": "{root}/LICENSE"}}])
+def test_a_system_toolchain_takes_nothing_that_needs_an_installation(key: dict[str, object]) -> None:
+    with pytest.raises(msgspec.ValidationError, match="belong to a toolchain with requirements"):
+        msgspec.convert({**SYSTEM, **key}, type=Toolchain)
