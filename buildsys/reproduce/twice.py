@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import shlex
 import shutil
@@ -17,7 +18,8 @@ from buildsys.process import TAIL_LINES, console
 from buildsys.project import CACHE_VARIABLE, ROOT, cache_dir
 from buildsys.reproduce.dates import VARIABLE
 
-_NOT_COPIED = shutil.ignore_patterns("dist", "build", ".nox", ".venv", "__pycache__", ".*_cache", ".hypothesis")
+_OUTPUTS = {"dist", "build", ".nox", ".venv"}
+_CACHES = ("__pycache__", ".*_cache", ".hypothesis")
 _COMPILED = "native"  # the part of the cache that holds compiled libraries
 _TICK_SECONDS = 3.0  # a zip archive notes dates by two seconds
 
@@ -63,7 +65,7 @@ def run_copy(place: Surroundings, base: Path, arguments: Sequence[str], *, nativ
     project = home / "project"
     shutil.rmtree(home, ignore_errors=True)
     # Without shutil.copy2's dates: the copies are of different age.
-    shutil.copytree(ROOT, project, symlinks=True, ignore=_NOT_COPIED, copy_function=shutil.copy)
+    shutil.copytree(ROOT, project, symlinks=True, ignore=_not_copied, copy_function=shutil.copy)
     cache = home / "cache"
     cache.mkdir()
     if native is not None:
@@ -77,12 +79,24 @@ def wait_a_tick() -> None:
     time.sleep(_TICK_SECONDS)
 
 
+def _not_copied(folder: str, names: list[str]) -> set[str]:
+    at_the_top = _OUTPUTS if Path(folder) == ROOT else set()
+    return {name for name in names if name in at_the_top or any(fnmatch.fnmatchcase(name, pattern) for pattern in _CACHES)}
+
+
 def _share(native: Path, cache: Path) -> None:
-    """Give `cache` a copy of `native`, whose name is its key, and links to everything in this cache that isn't compiled output."""
+    """Give `cache` a copy of `native`, whose name is its key, and the tools of this cache."""
     shutil.copytree(native, cache / _COMPILED / native.name, symlinks=True)
     for entry in cache_dir().iterdir():
         if entry.is_dir() and entry.name in {"toolchains", "toolkits"}:
-            (cache / entry.name).symlink_to(entry, target_is_directory=True)
+            _link(cache / entry.name, entry)
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        path.symlink_to(target, target_is_directory=True)
+    except OSError:  # Windows leaves links to administrators
+        shutil.copytree(target, path)
 
 
 def _environment(place: Surroundings, home: Path, cache: Path) -> dict[str, str]:

@@ -67,6 +67,11 @@ class Comparison:
             return f"differs from Linux by {self.difference:.2g} in a logit"
         return ""
 
+    @property
+    def verdict(self) -> str:
+        """The fault, or what was found to agree."""
+        return self.fault or f"{len(self.windows.tokens)} tokens as on Linux, logits within {self.difference:.1e}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class WineProof:
@@ -96,20 +101,23 @@ class WineProof:
 
     @property
     def sample(self) -> str:
-        """The text of the last case, prompt included."""
+        """The text of the last case, prompt included, in one line."""
         case, comparison = CASES[-1], self.comparisons[len(CASES) - 1]
-        return f"{case.prompt}{comparison.windows.text}"
+        return " ".join(f"{case.prompt}{comparison.windows.text}".split())
 
     def lines(self) -> Iterator[str]:
         """The report, a line per fact."""
-        variants = [name.removeprefix("ggml-cpu-") for name in self.scores if name.startswith("ggml-cpu-")]
+        variants = {name.removeprefix("ggml-cpu-"): score for name, score in self.scores.items() if name.startswith("ggml-cpu-")}
         yield f"libraries  {len(self.scores)} opened, {len(variants)} of them CPU variants"
         yield f"chosen     {self.chosen}"
-        for variant, reason in LEFT_OUT.items():
-            yield f"left out   {variant}: {reason}"
+        lacking = [variant for variant, score in variants.items() if score == 0]
+        if lacking:
+            yield f"not run    {' '.join(lacking)}: this processor lacks what they need"
+        for variant in (variant for variant in LEFT_OUT if variant not in lacking):
+            yield f"not run    {variant}: {LEFT_OUT[variant]}"
         for comparison in self.comparisons:
-            verdict = comparison.fault or f"{len(comparison.windows.tokens)} tokens as on Linux, logits within {comparison.difference:.1e}"
-            yield f"{'ok  ' if not comparison.fault else 'FAIL'}       {comparison.model} on {comparison.windows.variant}: {verdict}"
+            state = "FAIL" if comparison.fault else "ok  "
+            yield f"{state}       {comparison.model} on {comparison.windows.variant}: {comparison.verdict}"
         yield f"without    the OpenMP runtime: {self.refusal}"
         yield f"it says    “{self.sample}”"
 
@@ -166,7 +174,7 @@ def _compare(sides: Sequence[_Side], case: Case) -> Comparison:
     with console.status(f"{case.model} under wine"):
         windows, linux = (side.probe.decode(side.folder, model, case.prompt, case.n_tokens) for side in sides)
     comparison = Comparison(model=case.model, windows=windows, linux=linux)
-    console.print(f"{case.model} on {windows.variant}: {comparison.fault or windows.text!r}", markup=False)
+    console.print(f"{case.model} on {windows.variant}: {comparison.verdict}", markup=False)
     return comparison
 
 

@@ -292,7 +292,7 @@ REQUIREMENTS = (
 )
 
 CUDA = (
-    Fault("CUDA without a label", llama("libcublas.so.13"), {"cuda", "dependencies"}, "the version has no CUDA label"),
+    Fault("CUDA without a label", llama("libcublas.so.13"), {"cuda", "dependencies", "requirements"}, "the version has no CUDA label"),
     Fault(
         "core library needs CUDA", llama("libcudart.so.13"), {"cuda", "dependencies"}, "does not load on a machine without CUDA", cuda_wheel
     ),
@@ -437,7 +437,7 @@ WINDOWS = tuple(
         ("with a build path", dll("mtmd", ("llama.dll",), payload=rb"x C:\Users\me\llama.cpp x"), {"build-paths"}, "Users"),
         ("for another machine", dll("mtmd", ("llama.dll",), machine="aarch64"), {"readable"}, "built for aarch64"),
         ("C++ runtime exported", dll("mtmd", ("llama.dll",), exports=["_ZdlPv"]), {"private-runtime"}, "mtmd.dll exports _ZdlPv"),
-        ("CUDA", dll("mtmd", ("llama.dll", "cublas64_13.dll")), {"cuda", "dependencies"}, "no CUDA label"),
+        ("CUDA", dll("mtmd", ("llama.dll", "cublas64_13.dll")), {"cuda", "dependencies", "requirements"}, "no CUDA label"),
         (
             "tagged for 32 bits",
             every(

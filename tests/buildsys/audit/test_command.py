@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from buildsys import matrix
 from buildsys.audit import AuditReport, CheckResult, audit_wheel, command
-from buildsys.audit.policy import POLICY_FILE
+from buildsys.audit.policy import POLICY_FILE, load_policy
 from buildsys.cli import main
 from buildsys.errors import AuditFailedError, ConfigurationError, WheelError
 
@@ -85,18 +85,10 @@ def test_what_is_no_wheel_is_an_error_with_a_next_step(name: str, message: str, 
 
 
 def test_a_system_without_rules_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "llama_cpp_python-0.4.0-py3-none-macosx_13_0_arm64.whl"
-    linux_wheel().write(tmp_path).rename(path)
-    row = matrix.BuildRow(
-        identifier="macos_arm64-metal",
-        toolchain="zig",
-        target="any",
-        platform_tag="macosx_13_0_arm64",
-        max_megabytes=1,
-        cpu_variants=(),
-    )
-    with pytest.raises(WheelError, match="no rules for macos"):
-        audit_wheel(path, rows=[row])
+    policy = load_policy()
+    rules = {name: system for name, system in policy.system.items() if name != "linux"}
+    with pytest.raises(WheelError, match="no rules for linux"):
+        audit_wheel(linux_wheel().write(tmp_path), policy=msgspec.structs.replace(policy, system=rules), rows=ROWS)
 
 
 def test_another_policy_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

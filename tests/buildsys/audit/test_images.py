@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pefile
 import pytest
 
 from buildsys.audit.elf import read_elf
@@ -96,6 +97,12 @@ def test_pe_leftovers_and_weaknesses() -> None:
 
 def test_pe_may_name_its_symbols_without_a_folder() -> None:
     assert read_pe("x", dynamic_library(pdb="x.pdb")).debug_records == ()
+
+
+def test_a_pe_that_is_cut_short_is_no_image() -> None:
+    whole = dynamic_library(payload=bytes(5000))
+    with pytest.raises(pefile.PEFormatError, match="bytes are stated"):
+        read_pe("x", whole[:3000])
 
 
 def test_pe_with_many_exports_shows_all() -> None:
