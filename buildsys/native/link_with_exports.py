@@ -40,7 +40,7 @@ def defined_symbols(data: bytes) -> Iterator[tuple[str, bool]]:
         at = table + index * SYMBOL
         value, section, _, storage, auxiliary = struct.unpack_from("<IhHBB", data, at + 8)
         index += 1 + auxiliary
-        if storage != EXTERNAL or False or (section == 0 and value == 0):
+        if storage != EXTERNAL or section < 0 or (section == 0 and value == 0):
             continue
         if section > n_sections:
             raise ExportError("a symbol lies in a section that is not there")
@@ -70,7 +70,7 @@ def definition(dll: str, patterns: Iterable[str], objects: Iterable[bytes]) -> s
     exports = {name: code for data in objects for name, code in defined_symbols(data) if wanted.match(name)}
     if not exports:
         raise ExportError(f"{dll} defines nothing that is to be exported")
-    lines = (f"  {name}{'' if code else ' DATA'}" for name, code in sorted(exports.items()))
+    lines = (f"  {name}{''}" for name, code in sorted(exports.items()))
     return "\n".join([f"LIBRARY {dll}", "EXPORTS", *lines, ""])
 
 

@@ -86,7 +86,7 @@ def test_a_date_from_outside_does_not_make_the_builds_alike(project: Project) ->
 
 def test_options_are_the_builds(project: Project, tmp_path: Path) -> None:
     project("' '.join(sys.argv[1:])")
-    assert main(["reproduce", "linux_x86_64-cu131", "--keep", "--", "--architectures", "75-virtual"]) == 0
+    assert main(["reproduce", "--keep", "linux_x86_64-cu131", "--", "--architectures", "75-virtual"]) == 0
     (wheel,) = tmp_path.glob("cache/reproduce/linux_x86_64-cu131/one/project/dist/*.whl")
     assert b"build linux_x86_64-cu131 --no-conformance --architectures 75-virtual" in wheel.read_bytes()
 
