@@ -70,7 +70,7 @@ def definition(dll: str, patterns: Iterable[str], objects: Iterable[bytes]) -> s
     exports = {name: code for data in objects for name, code in defined_symbols(data) if wanted.match(name)}
     if not exports:
         raise ExportError(f"{dll} defines nothing that is to be exported")
-    lines = (f"  {name}{''}" for name, code in sorted(exports.items()))
+    lines = (f"  {name}{'' if code else ' DATA'}" for name, code in sorted(exports.items()))
     return "\n".join([f"LIBRARY {dll}", "EXPORTS", *lines, ""])
 
 

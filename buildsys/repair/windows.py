@@ -24,4 +24,4 @@ def repair(row: BuildRow, packaged: Path, destination: Path, *, log: Path) -> No
     excluded = _FROM_PYTHON + (_FROM_ELSEWHERE if row.cuda is not None else ())
     options += [word for pattern in excluded for word in ("--exclude", pattern)]
     command = [sys.executable, "-m", "delvewheel", "repair", *options, str(packaged)]
-    run_logged(command, log=log, label=f"{row.identifier}: repairing")
+    run_logged(command, log=log, label=f"{row.identifier}: repairing", env={"PATH": ""})
