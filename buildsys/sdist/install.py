@@ -84,7 +84,11 @@ def prove_install(sdist: Path) -> InstallProof:
 
 def installed_libraries(environment: Path) -> tuple[str, ...]:
     """Bare names of the native libraries of the package that is installed in `environment`."""
-    (folder,) = environment.glob("[Ll]ib*/**/site-packages/llama_cpp/lib")
+    # An environment can have a lib64 that is a link to its lib.
+    found = {folder.resolve() for folder in environment.glob("[Ll]ib*/**/site-packages/llama_cpp/lib")}
+    if len(found) != 1:
+        raise SdistError(f"{environment} has {len(found)} installations of the package", hint="read pip's lines in the log beside it")
+    (folder,) = found
     return tuple(sorted(match[1] for path in folder.iterdir() if (match := _LIBRARY.fullmatch(path.name))))
 
 

@@ -43,6 +43,20 @@ def test_installed_libraries_are_found_on_every_system(folder: str, file: str, t
     assert installed_libraries(tmp_path) == SOUND
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links are left to administrators there")
+def test_an_environment_with_two_names_for_its_folder_has_one_installation(tmp_path: Path) -> None:
+    libraries = tmp_path / "lib" / "python3.12" / "site-packages" / "llama_cpp" / "lib"
+    libraries.mkdir(parents=True)
+    (libraries / "libggml.so").touch()
+    (tmp_path / "lib64").symlink_to("lib")
+    assert installed_libraries(tmp_path) == ("ggml",)
+
+
+def test_an_environment_without_the_package_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SdistError, match="has 0 installations"):
+        installed_libraries(tmp_path)
+
+
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Commands:
     """Stands in for pip and venv: what would be run, in which variables; the installation makes libraries."""
