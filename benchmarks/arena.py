@@ -12,7 +12,7 @@ from benchmarks.contestant import Contestant
 from benchmarks.interleave import MeasurementError, Series, interleave
 from benchmarks.line import Line, Quantity, Target
 from benchmarks.protocol import Reading, Ready, Setup, Task
-from benchmarks.statistics import figure, ratio
+from benchmarks.statistics import difference, figure, ratio
 from buildsys import models
 
 # OpenMP's idle threads keep spinning for a while (libomp: 200 ms) after a repetition and would take the next one's cores.
@@ -20,6 +20,7 @@ REST_SECONDS = 0.3
 WARM_UP_TOKENS = 16
 SEEDS_TRIED = 24
 RATE = "tok/s"
+MILLI = 1e3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +63,19 @@ class Arena:
         """The file of a model of the catalogue."""
         return models.resolve([name])[name]
 
-    def ready(self, model: Path, *, n_ctx: int | None = None, threads: int | None = None) -> Readied:
+    def ready(
+        self, model: Path, *, n_ctx: int | None = None, threads: int | None = None, embeddings: bool = False, logits_all: bool = False
+    ) -> Readied:
         """Have `model` loaded by everybody: ours first, whose context size and threads the bare loop takes over.
 
-        `threads` fixes the number for prompts too; without it the package chooses, or the user.
+        `threads` fixes the number for prompts too; without it the package chooses, or the user. `logits_all` is for the peer
+        alone, which has no log-probabilities without it.
         """
-        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=threads or self.threads, n_threads_batch=threads)
+        ours = Setup(model=str(model), n_ctx=n_ctx, n_threads=threads or self.threads, n_threads_batch=threads, embeddings=embeddings)
         made = self._prepare("package", self.ours, ours)
         bare = dataclasses.replace(ours, n_ctx=made.n_ctx, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
         self._prepare("bare loop", self.bare, bare)
-        peer = Setup(model=str(model), n_ctx=n_ctx)
+        peer = Setup(model=str(model), n_ctx=n_ctx, embeddings=embeddings, logits_all=logits_all)
         alike = dataclasses.replace(peer, n_threads=made.n_threads, n_threads_batch=made.n_threads_batch)
         threads = 0
         if self.peer is not None:
@@ -152,6 +156,20 @@ class Contest:
             other=Quantity(value=figure(others).value, unit=RATE),
             figure=ratio(rates, others),
             notes=self.notes(key, other),
+        )
+
+    def cost(self, key: str, plain: str, target: Target | None) -> Line:
+        """Milliseconds per token that one entry takes more than another."""
+        line = Line(row=self.row, measured=self.entries[key].label, against=self.entries[plain].label, unit="ms", target=target)
+        if failed := self.failure(key, plain):
+            return dataclasses.replace(line, failure=failed)
+        times, others = ([reading.per_token() * MILLI for reading in self.series[each].readings] for each in (key, plain))
+        return dataclasses.replace(
+            line,
+            value=Quantity(value=figure(times).value, unit="ms/tok"),
+            other=Quantity(value=figure(others).value, unit="ms/tok"),
+            figure=difference(times, others),
+            notes=self.notes(key, plain),
         )
 
     def rates(self, key: str) -> list[float]:

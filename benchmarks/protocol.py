@@ -20,6 +20,9 @@ class Setup:
     n_ctx: int | None = None
     n_threads: int | None = None
     n_threads_batch: int | None = None
+    embeddings: bool = False
+    """A context for embeddings, one per text: the mean of its tokens'."""
+    logits_all: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +38,7 @@ class Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One timed repetition: `calls` completions of `tokens` tokens, each from an emptied context."""
+    """One timed repetition: `calls` completions of `tokens` tokens, each from an emptied context, or as many embeddings."""
 
     setup: Setup
     prompt: str
@@ -44,6 +47,12 @@ class Task:
     seed: int = 1
     stream: bool = False
     calls: int = 1
+    logprobs: int | None = None
+    processor: bool = False
+    """With a logits processor that changes nothing."""
+    texts: tuple[str, ...] = ()
+    """Embed these instead of completing the prompt: together, or one at a time where they are `apart`."""
+    apart: bool = False
     bare: bool = False
     """Run the bare loop, on the contestant's own context, in its process."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.arena import Arena
 from benchmarks.line import Line
-from benchmarks.rows import decode, growth, imports, vocabulary
+from benchmarks.rows import decode, embeddings, growth, imports, vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,9 @@ ROWS = (
     Row(key="greedy", title="decode, create_completion with all defaults, greedy", measure=decode.greedy),
     Row(key="chain", title="the same with the default sampling chain, plain and streamed", measure=decode.default_chain),
     Row(key="vocabulary", title="decode with a vocabulary of 150k, default chain", measure=vocabulary.large),
+    Row(key="processor", title="a logits processor that changes nothing, vocabulary of 150k", measure=vocabulary.processor),
+    Row(key="logprobs", title="the five likeliest tokens' log-probabilities, vocabulary of 150k", measure=vocabulary.logprobs),
+    Row(key="embeddings", title="embeddings of 64 short texts", measure=embeddings.short_texts),
     Row(key="growth", title="Python's share per token, 250 and 4,000 tokens, synthetic model", measure=growth.synthetic),
     Row(key="growth-text", title="the same on the text model", measure=growth.text_model),
     Row(key="import", title="import llama_cpp beside import numpy", measure=imports.cold),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Reading, Ready, Setup, Stopwatch, Task
-from benchmarks.workers.native import Native
+from benchmarks.workers.native import Batch, Native
 from benchmarks.workers.serve import serve
 
 Tokens: TypeAlias = "ctypes.Array[ctypes.c_int32]"
@@ -60,6 +60,8 @@ class BareLoop:
     def measure(self, task: Task) -> Reading:
         """Time the loop that the task names."""
         loaded = self._loaded[task.setup]
+        if task.texts:
+            return self._embedded(loaded, task)
         prompt = self._tokenize(loaded, task.prompt)
         sampler = 0 if task.sampling == UNSAMPLED else self._sampler(task)
         watch, tokens = Stopwatch(), list[int]()
@@ -83,6 +85,35 @@ class BareLoop:
             self._lib.llama_free(loaded.context)
             self._lib.llama_model_free(loaded.model)
         self._loaded.clear()
+
+    def _embedded(self, loaded: _Loaded, task: Task) -> Reading:
+        """All texts in one batch, a sequence each, tokenized first; the vectors are copied into Python lists."""
+        lib, watch, count = self._lib, Stopwatch(), 0
+        width = lib.llama_model_n_embd(loaded.model)
+        room = sum(len(text.encode()) + 2 for text in task.texts)
+        batch = lib.llama_batch_init(room, 0, 1)
+        try:
+            for _ in range(task.calls):
+                with watch:
+                    lib.llama_memory_clear(loaded.memory, False)
+                    count = self._fill(batch, [self._tokenize(loaded, text) for text in task.texts])
+                    _check(lib.llama_decode(loaded.context, batch))
+                    for sequence in range(len(task.texts)):
+                        lib.llama_get_embeddings_seq(loaded.context, sequence)[:width]
+        finally:
+            lib.llama_batch_free(batch)
+        return Reading(seconds=watch.seconds, cpu_seconds=watch.cpu_seconds, tokens=count * task.calls)
+
+    @staticmethod
+    def _fill(batch: Batch, texts: list[Tokens]) -> int:
+        at = 0
+        for sequence, tokens in enumerate(texts):
+            for position, token in enumerate(tokens):
+                batch.token[at], batch.pos[at], batch.n_seq_id[at], batch.logits[at] = token, position, 1, 1
+                batch.seq_id[at][0] = sequence
+                at += 1
+        batch.n_tokens = at
+        return at
 
     def _sampled(self, loaded: _Loaded, prompt: Tokens, count: int, sampler: int, watch: Stopwatch) -> list[int]:
         context, decode, sample = loaded.context, self._lib.llama_decode, self._lib.llama_sampler_sample

@@ -8,6 +8,8 @@ from typing import Any
 from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Stopwatch, Task
 from benchmarks.workers.serve import serve
 
+MEAN_POOLING = 1
+
 
 class LlamaClass:
     """Holds `Llama` objects ready. Whatever a setup or a task doesn't name keeps the package's own default."""
@@ -20,6 +22,10 @@ class LlamaClass:
         """Construct a `Llama`."""
         if setup not in self._loaded:
             named = {"n_ctx": setup.n_ctx, "n_threads": setup.n_threads, "n_threads_batch": setup.n_threads_batch}
+            if setup.embeddings:
+                named |= {"embedding": True, "pooling_type": MEAN_POOLING}
+            if setup.logits_all:
+                named |= {"logits_all": True}
             given = {name: value for name, value in named.items() if value is not None}
             self._loaded[setup] = self._package.Llama(model_path=setup.model, **given)
         llama = self._loaded[setup]
@@ -34,9 +40,15 @@ class LlamaClass:
     def measure(self, task: Task) -> Reading:
         """Time whole calls; the context is emptied before each, outside the measured time."""
         llama = self._loaded[task.setup]
+        if task.texts:
+            return _embedded(llama, task)
         run = _streamed if task.stream else _plain
         choice: dict[str, Any] = {"temperature": 0.0} if task.sampling == GREEDY else {"seed": task.seed}
         options = {"max_tokens": task.tokens, **choice}
+        if task.logprobs is not None:
+            options["logprobs"] = task.logprobs
+        if task.processor:
+            options["logits_processor"] = self._package.LogitsProcessorList([_unchanged])
         watch, text, reason = Stopwatch(), "", ""
         for _ in range(task.calls):
             llama.reset()
@@ -52,6 +64,23 @@ class LlamaClass:
         """Close every `Llama`."""
         while self._loaded:
             self._loaded.popitem()[1].close()
+
+
+def _embedded(llama: Any, task: Task) -> Reading:
+    watch, texts = Stopwatch(), list(task.texts)
+    for _ in range(task.calls):
+        with watch:
+            if task.apart:
+                for text in texts:
+                    llama.embed(text)
+            else:
+                llama.embed(texts)
+    count = sum(len(llama.tokenize(text.encode())) for text in texts) * task.calls
+    return Reading(seconds=watch.seconds, cpu_seconds=watch.cpu_seconds, tokens=count)
+
+
+def _unchanged(_ids: Any, scores: Any) -> Any:
+    return scores
 
 
 def _plain(llama: Any, prompt: str, options: dict[str, Any]) -> tuple[str, str]:

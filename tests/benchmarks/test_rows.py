@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.line import Line
 from benchmarks.protocol import Reading, Task
-from benchmarks.rows import ROWS, decode, growth, imports, vocabulary
+from benchmarks.rows import ROWS, decode, embeddings, growth, imports, vocabulary
 from benchmarks.rows.growth import LONG, SHORT
 from tests.benchmarks.fakes import FakeContestant, arena
 
@@ -109,3 +109,32 @@ def test_rows_take_the_texts_of_different_lengths_for_different_texts() -> None:
 
 def test_import_targets_bind_ours_only() -> None:
     assert str(imports.TARGET) == "≤ +40 ms"
+
+
+def test_what_a_callback_costs_is_a_difference_per_token() -> None:
+    class Slower(FakeContestant):
+        def measure(self, task: Task) -> Reading:
+            reading = super().measure(task)
+            extra = (0.0002 if task.processor else 0.0006 if task.logprobs else 0.0) * task.tokens
+            return dataclasses.replace(reading, seconds=reading.seconds + extra)
+
+    ours, peer = vocabulary.processor(arena(Slower(0.001), FakeContestant(1.0), Slower(0.01)))
+    assert ours.figure is not None
+    assert ours.figure.value == pytest.approx(0.2)
+    assert (ours.verdict, peer.verdict, str(ours.target)) == ("met", "", "≤ +0.3 ms")
+    (line,) = vocabulary.logprobs(arena(Slower(0.001), FakeContestant(1.0), None))
+    assert line.figure is not None
+    assert (line.figure.value, line.verdict) == (pytest.approx(0.6), "missed")
+
+
+def test_embeddings_together_compare_with_a_native_batch_and_with_one_at_a_time() -> None:
+    class Apart(FakeContestant):
+        def measure(self, task: Task) -> Reading:
+            assert task.texts
+            assert task.setup.embeddings
+            reading = super().measure(task)
+            return dataclasses.replace(reading, seconds=reading.seconds * (3 if task.apart else 1))
+
+    lines = embeddings.short_texts(arena(Apart(1.0, bare=0.97), FakeContestant(1.0), Apart(2.0, threads=4)))
+    assert [line.verdict for line in lines] == ["met", "met", ""]
+    assert [str(line.target) for line in lines[:2]] == ["≥ 0.95", "≥ 2.00"]
