@@ -22,11 +22,16 @@ def install_group(session: nox.Session, *groups: str) -> None:
     session.install("--quiet", *nox.project.dependency_groups(PROJECT, *groups))
 
 
+def buildsys(session: nox.Session, *words: str, also: tuple[str, ...] = ()) -> None:
+    """Run `python -m buildsys` with its packages, and the groups `also`, installed."""
+    install_group(session, "build", *also)
+    session.run("python", "-m", "buildsys", *words)
+
+
 @nox.session
 def build_wheels(session: nox.Session) -> None:
     """Build and prove wheels from the pinned source: `nox -s build_wheels -- [IDENTIFIER…] [--help]`."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "build", *session.posargs)
+    buildsys(session, "build", *session.posargs)
 
 
 @nox.session
@@ -34,64 +39,63 @@ def tests(session: nox.Session) -> None:
     """Run everything: build this machine's wheel, prove it on this Python, then the unit tests (`-- ARGS` go to pytest)."""
     install_group(session, "test")
     session.run("python", "-m", "buildsys", "build", "--python", THIS_PYTHON)
-    session.run("python", "-m", "pytest", *session.posargs, env={"LLAMA_CPP_TEST_WHEEL": built_wheels(session)[-1]})
+    session.run("python", "-m", "pytest", *session.posargs, env={"LLAMA_CPP_TEST_WHEEL": "dist"})
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """What `tests` runs, with thousands of new examples for each property: hours rather than minutes."""
+    session.env.update(LLAMA_TEST_PROFILE="nightly", PYTEST_TIMEOUT="7200")
+    tests(session)
 
 
 @nox.session
 def cibuildwheel(session: nox.Session) -> None:
     """Build one row as a release does, in its container on Linux: `nox -s cibuildwheel -- IDENTIFIER`."""
-    install_group(session, "release")
-    session.run("python", "-m", "buildsys", "cibuildwheel", *session.posargs)
+    buildsys(session, "cibuildwheel", *session.posargs, also=("release",))
 
 
 @nox.session
 def conformance(session: nox.Session) -> None:
-    """Prove wheels that are there already: `nox -s conformance -- WHEEL… [--python X.Y]`."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "conformance", *(session.posargs or built_wheels(session)))
+    """Prove wheels that are there already: `nox -s conformance -- [--python X.Y] [WHEEL…]`."""
+    buildsys(session, "conformance", *session.posargs)
 
 
 @nox.session
 def dispatch(session: nox.Session) -> None:
-    """Run wheels on emulated old CPUs: `nox -s dispatch -- [WHEEL…]`."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "dispatch", *(session.posargs or built_wheels(session)))
+    """Run a wheel on emulated old CPUs: `nox -s dispatch -- [WHEEL] [--cpu MODEL]`."""
+    buildsys(session, "dispatch", *session.posargs)
 
 
 @nox.session
 def systems(session: nox.Session) -> None:
     """Prove Linux wheels inside old and new Debian systems: `nox -s systems -- [SYSTEM…] [--wheel WHEEL] [--help]`."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "systems", *session.posargs)
+    buildsys(session, "systems", *session.posargs)
 
 
 @nox.session
 def bindgen(session: nox.Session) -> None:
     """Generate the ctypes bindings from the pinned headers (`-- --check` only compares)."""
-    install_group(session, "build", "bindgen")
-    session.run("python", "-m", "buildsys", "vendor")
+    buildsys(session, "vendor", also=("bindgen",))
     session.run("python", "-m", "buildsys", "bindgen", *session.posargs)
 
 
 @nox.session
 def bump(session: nox.Session) -> None:
     """Move the pin of llama.cpp and tell what that changes: `nox -s bump -- COMMIT [--help]`."""
-    install_group(session, "build", "bindgen")
-    session.run("python", "-m", "buildsys", "bump", *session.posargs)
+    buildsys(session, "bump", *session.posargs, also=("bindgen",))
 
 
 @nox.session
 def reproduce(session: nox.Session) -> None:
     """Build a wheel twice, differently, and compare byte for byte: `nox -s reproduce -- [--quick] [IDENTIFIER]`."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "reproduce", *session.posargs)
+    buildsys(session, "reproduce", *session.posargs)
 
 
 @nox.session
 def sdist(session: nox.Session) -> None:
     """Make the source distribution, check and reproduce it, and install it offline (`-- OPTIONS` instead of all that)."""
-    install_group(session, "build")
-    session.run("python", "-m", "buildsys", "sdist", *(session.posargs or ["--reproduce", "--prove"]))
+    buildsys(session, "sdist", *(session.posargs or ["--reproduce", "--prove"]))
 
 
 @nox.session
@@ -129,11 +133,3 @@ def bench(session: nox.Session) -> None:
     """Measure decoding against a native loop and the published peer, in one run: `nox -s bench -- [--help]`."""
     install_group(session, "build")
     session.run("python", "-m", "benchmarks", *session.posargs)
-
-
-def built_wheels(session: nox.Session) -> list[str]:
-    """The wheels in dist/, or the session ends saying how to get one."""
-    wheels = [str(path.resolve()) for path in sorted(Path("dist").glob("*.whl"))]
-    if not wheels:
-        session.error("dist/ holds no wheel: run `nox -s build_wheels` first, or name one after `--`")
-    return wheels

@@ -23,9 +23,18 @@ console = Console(stderr=True, highlight=False)
 
 
 def run_logged(
-    command: Sequence[str | Path], *, log: Path, label: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    label: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    alone: bool = False,
+    umask: int = -1,
 ) -> None:
     """Run `command`, appending all its output to `log` and showing its latest line on a terminal.
+
+    `env` is added to this process's environment variables, or, where it stands `alone`, replaces them.
 
     Raises:
         CommandFailedError: with the last lines of the output and the log's place.
@@ -39,7 +48,8 @@ def run_logged(
             process = subprocess.Popen(
                 words,
                 cwd=cwd,
-                env={**os.environ, **(env or {})},
+                env={**({} if alone else os.environ), **(env or {})},
+                umask=umask,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

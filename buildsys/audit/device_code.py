@@ -25,6 +25,10 @@ class DeviceCode:
     real: frozenset[str]
     virtual: frozenset[str]
 
+    def __str__(self) -> str:
+        machine, ptx = (", ".join(sorted(names, key=lambda name: (len(name.rstrip("af")), name))) for names in (self.real, self.virtual))
+        return "; ".join(part for part in (machine and f"sm_{machine}", ptx and f"PTX {ptx}") if part) or "none"
+
 
 def device_code(name: str, data: bytes) -> DeviceCode:
     """What `data`, the content of the library called `name`, holds for GPUs.

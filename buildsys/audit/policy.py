@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from buildsys.project import VENDOR
 from buildsys.tables import load_toml
 
 POLICY_FILE = Path(__file__).with_name("policy.toml")
@@ -150,11 +151,15 @@ class PrivateRuntime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class Licence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A bundled component: the names that its licence file may have, and a regular expression it must contain."""
+    """A bundled component: the names that its licence file may have, and a regular expression it must contain.
+
+    `source` is its folder in llama.cpp: a pin whose llama.cpp has no such folder needs no such licence.
+    """
 
     component: str
     files: tuple[str, ...]
     text: str
+    source: str = ""
 
     def __post_init__(self) -> None:
         _require_patterns((self.text,))
@@ -204,8 +209,16 @@ def _require_patterns(patterns: Iterable[str], *, groups: int = 0) -> None:
 
 @cache
 def load_policy(path: Path = POLICY_FILE) -> Policy:
-    """The policy that `path` states."""
-    return load_toml(path, Policy)
+    """The policy that `path` states, as it is for the pinned llama.cpp."""
+    return for_source(load_toml(path, Policy), VENDOR)
+
+
+def for_source(policy: Policy, vendor: Path) -> Policy:
+    """`policy` without the licences of what the llama.cpp in `vendor` does not bundle; all of them where nothing is checked out."""
+    if not (vendor / "CMakeLists.txt").is_file():
+        return policy
+    due = tuple(licence for licence in policy.licence if not licence.source or (vendor / licence.source).is_dir())
+    return msgspec.structs.replace(policy, licence=due)
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

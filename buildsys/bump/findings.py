@@ -36,7 +36,7 @@ def findings(old: Upstream, new: Upstream, own: OwnLists, exists: Callable[[str]
     yield from _third_party(old.third_party, new.third_party, own.licenses)
     for path in dict.fromkeys(_NAMED_FILE.findall(own.licenses)):
         if not exists(path):
-            yield f"licence text {path} is named in Licenses.cmake, and this llama.cpp does not have it"
+            yield f"licence text {path} is named in Licenses.cmake, and this llama.cpp lacks it: left out if its folder is gone too"
 
 
 def _variants(variants: Mapping[str, Sequence[str]], rows: Sequence[BuildRow]) -> Iterator[str]:

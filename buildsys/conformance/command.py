@@ -10,6 +10,8 @@ from rich.table import Table
 
 from buildsys.conformance.runner import run_conformance
 from buildsys.errors import ConformanceFailedError, WheelError
+from buildsys.matrix.wheels import built_for
+from buildsys.toolkits.request import this_system
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +26,12 @@ EXAMPLE = "python -m buildsys conformance --python 3.12 dist/*.whl -- -k tokeniz
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("items", nargs="+", metavar="WHEEL", help="wheel files, after all options; what follows `--` goes to pytest")
+    parser.add_argument(
+        "items",
+        nargs="*",
+        metavar="WHEEL",
+        help="wheel files, after all options (default: those in dist/ for this machine); what follows `--` goes to pytest",
+    )
     parser.add_argument(
         "--python", action="append", metavar="X.Y", help="a version or an interpreter's path; repeatable (default: all of 3.10-3.14 found)"
     )
@@ -37,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def split_items(items: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """The leading wheel files, and the rest, which is pytest's."""
+    """The leading wheel files, and the rest, which is pytest's; without items, the wheels that were built for this machine."""
+    if not items:
+        return built_for(this_system()), []
     count = next((index for index, item in enumerate(items) if not item.endswith(".whl")), len(items))
     if count == 0:
         raise WheelError(f"{items[0]!r} is not a wheel file", hint="name a .whl file first; options of pytest follow `--`")
@@ -64,9 +73,8 @@ def print_results(results: Sequence[ConformanceResult]) -> None:
         table = Table("Python", "suite", "passed", "failed", "skipped", "seconds", box=None)
         for result in results:
             if result.wheel == wheel:
-                suite = "whole" if result.complete else "short"
                 counts = (result.passed, result.failed, result.skipped)
-                table.add_row(result.python, suite, *map(str, counts), f"{result.seconds:.1f}")
+                table.add_row(result.python, result.extent, *map(str, counts), f"{result.seconds:.1f}")
         out.print(table)
     for result in results:
         for failure in result.failures:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+Extent: TypeAlias = Literal["whole", "short", "processor"]
+"""How much of the suite: all of it, without what no Python version changes, or what shows that a processor computes right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +24,11 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What ran: a wheel on a Python; `complete` says whether the once-per-wheel tests were selected."""
+    """What ran: a wheel on a Python, with so much of the suite."""
 
     wheel: str
     python: str
-    complete: bool
+    extent: Extent
     seconds: float
 
 
@@ -42,6 +46,11 @@ class ConformanceResult(Subject):
     def ok(self) -> bool:
         """True when something ran and nothing failed."""
         return self.failed == 0 and self.passed > 0
+
+
+def in_brackets(extent: Extent) -> str:
+    """` (short)`, to follow the name of a run; nothing for the whole suite."""
+    return "" if extent == "whole" else f" ({extent})"
 
 
 def verdict(report: Path, about: Subject, code: int) -> ConformanceResult:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from buildsys.conformance import drivers
 from buildsys.conformance.environment import Environment, clean_variables, installed
 from buildsys.conformance.interpreters import Interpreter, find_interpreters
-from buildsys.conformance.results import ConformanceResult, Subject, verdict
+from buildsys.conformance.results import ConformanceResult, Extent, Subject, in_brackets, verdict
 from buildsys.errors import WheelError
 from buildsys.models import carried, environment
 from buildsys.models.catalog import ModelMissingError
@@ -28,15 +28,28 @@ if TYPE_CHECKING:
 SUITE = ROOT / "conformance"
 GUIDE = ROOT / "docs" / "guide"
 ONCE_PER_WHEEL = "once_per_wheel"
+EVERY_PROCESSOR = "every_processor"
+_SELECTED: dict[Extent, str] = {
+    "whole": "",
+    "short": f"not {ONCE_PER_WHEEL}",
+    "processor": f"{EVERY_PROCESSOR} and not {ONCE_PER_WHEEL}",
+}
 SUITE_MODELS = (
     "LLAMA_TEST_TRANSFORMER_MODEL",
     "LLAMA_TEST_SWA_MODEL",
+    "LLAMA_TEST_EMBEDDING_MODEL",
     "LLAMA_TEST_SYNTH_LLAMA",
     "LLAMA_TEST_SYNTH_LFM2",
     "LLAMA_TEST_SYNTH_BERT",
     "LLAMA_TEST_SYNTH_MIXTURE",
     "LLAMA_TEST_SYNTH_T5",
     "LLAMA_TEST_SYNTH_LORA",
+    "LLAMA_TEST_SYNTH_GEMMA3",
+    "LLAMA_TEST_SYNTH_QWEN35",
+    "LLAMA_TEST_SYNTH_MAMBA2",
+    "LLAMA_TEST_SYNTH_RWKV7",
+    "LLAMA_TEST_SYNTH_RANKER",
+    "LLAMA_TEST_SYNTH_TEMPLATE_RANKER",
 )
 _CI_VARIABLES = ("CI", "GITHUB_ACTIONS")
 
@@ -67,7 +80,7 @@ class _Run:
 
     wheel: Path
     interpreter: Interpreter
-    complete: bool
+    extent: Extent
     variables: Mapping[str, str]
     pytest_args: Sequence[str]
 
@@ -87,10 +100,10 @@ def run_conformance(
     for path in paths:
         with snapshot(path) as wheel:
             for interpreter in reversed(interpreters):
-                complete = interpreter is interpreters[-1]
-                console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{'' if complete else ' (short)'}")
+                extent: Extent = "whole" if interpreter is interpreters[-1] else "short"
+                console.rule(f"conformance: {wheel.name} on Python {interpreter.release}{in_brackets(extent)}")
                 variables = suite_variables(wheel, material)
-                run = _Run(wheel=wheel, interpreter=interpreter, complete=complete, variables=variables, pytest_args=pytest_args)
+                run = _Run(wheel=wheel, interpreter=interpreter, extent=extent, variables=variables, pytest_args=pytest_args)
                 results.append(_prove(run))
     return results
 
@@ -126,12 +139,12 @@ def _prove(run: _Run) -> ConformanceResult:
         return _run_pytest(run, made, Path(folder))
 
 
-def pytest_command(python: PurePath, report: PurePath, *, complete: bool, pytest_args: Sequence[str], suite: PurePath = SUITE) -> list[str]:
+def pytest_command(python: PurePath, report: PurePath, *, extent: Extent, pytest_args: Sequence[str], suite: PurePath = SUITE) -> list[str]:
     """The suite as a command line; `suite` is its folder where the command will run.
 
     `-I` keeps the working directory, PYTHONPATH and the user's site-packages out on every Python; `-B` keeps the suite's folder clean.
     """
-    selection = [] if complete else ["-m", f"not {ONCE_PER_WHEEL}"]
+    selection = ["-m", _SELECTED[extent]] if _SELECTED[extent] else []
     return [
         *(str(python), "-I", "-B", "-m", "pytest", str(suite)),
         *("-c", str(suite / "pytest.ini"), "--rootdir", str(suite), "--import-mode=importlib", "-p", "no:cacheprovider"),
@@ -142,8 +155,8 @@ def pytest_command(python: PurePath, report: PurePath, *, complete: bool, pytest
 def _run_pytest(run: _Run, made: Environment, folder: Path) -> ConformanceResult:
     empty, report = folder / "empty", folder / "report.xml"
     empty.mkdir()
-    command = pytest_command(made.python, report, complete=run.complete, pytest_args=run.pytest_args)
+    command = pytest_command(made.python, report, extent=run.extent, pytest_args=run.pytest_args)
     started = time.monotonic()
     code = subprocess.run(command, cwd=empty, env=clean_variables(run.variables), stdin=subprocess.DEVNULL, check=False).returncode
-    about = Subject(wheel=run.wheel.name, python=run.interpreter.release, complete=run.complete, seconds=time.monotonic() - started)
+    about = Subject(wheel=run.wheel.name, python=run.interpreter.release, extent=run.extent, seconds=time.monotonic() - started)
     return verdict(report, about, code)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from buildsys.dispatch.runner import DispatchResult, run_dispatch
 from buildsys.errors import ConformanceFailedError
+from buildsys.matrix.wheels import built_for
 
 if TYPE_CHECKING:
     import argparse
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 NAME = "dispatch"
 HELP = "Run a wheel under emulation as older processors: right CPU variant, right text, no illegal instruction."
-EXAMPLE = "python -m buildsys dispatch dist/llama_cpp_python-*.whl --cpu Nehalem"
+EXAMPLE = "python -m buildsys dispatch --cpu Nehalem --cpu Haswell"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("wheel", type=Path, metavar="WHEEL", help="an x86-64 Linux wheel")
+    parser.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="an x86-64 Linux wheel (default: the CPU wheel in dist/)")
     parser.add_argument(
         "--cpu", action="append", metavar="MODEL", help="a processor of buildsys/dispatch/cpus.toml; repeatable (default: all)"
     )
@@ -31,7 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prove dispatch; the exit code says whether all processors did right."""
-    results = run_dispatch(args.wheel, cpus=args.cpu, python=args.python)
+    wheel = args.wheel or built_for("linux_x86_64", accelerated=False)[-1]
+    results = run_dispatch(wheel, cpus=args.cpu, python=args.python)
     print_results(results)
     broken = [result for result in results if not result.ok]
     if broken:

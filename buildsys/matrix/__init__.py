@@ -11,11 +11,11 @@ from typing import Literal, cast
 import msgspec
 
 from buildsys.errors import UnknownBuildError
+from buildsys.matrix import architectures
 from buildsys.project import ROOT
 from buildsys.tables import load_toml
 
 _IDENTIFIER = re.compile(r"(?P<platform>(?P<system>linux|windows|macos)_(?P<machine>x86_64|aarch64|amd64|arm64))-(?P<accelerator>\w+)")
-_ARCHITECTURE = re.compile(r"(\d{2,3})-(real|virtual)")
 
 System = Literal["linux", "windows", "macos"]
 Machine = Literal["x86_64", "aarch64", "amd64", "arm64"]
@@ -33,8 +33,8 @@ class TestEnvironment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class CudaBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a CUDA wheel is compiled with and for.
 
-    `architectures` are in CMake's spelling: `NN-real` is machine code, `NN-virtual` PTX. `requires` are the packages
-    that bring the CUDA libraries to the user.
+    `architectures` are in CMake's spelling, `NN-real` for machine code and `NN-virtual` for PTX. `requires` are the
+    packages that bring the CUDA libraries to the user.
     """
 
     toolkit: str
@@ -44,14 +44,7 @@ class CudaBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d+\.\d+", self.toolkit):
             raise ValueError(f"toolkit {self.toolkit!r} must be a CUDA release such as 13.1")
-        if not self.architectures:
-            raise ValueError("architectures must list one at least")
-        parts = [_ARCHITECTURE.fullmatch(architecture) for architecture in self.architectures]
-        if None in parts:
-            raise ValueError(f"architectures must be NN-real or NN-virtual: {', '.join(self.architectures)}")
-        numbers = [int(part[1]) for part in parts if part]
-        if not self.architectures[-1].endswith("-virtual") or numbers != sorted(numbers):
-            raise ValueError("architectures must ascend and end with PTX of the highest (NN-virtual), for GPUs to come")
+        architectures.check(self.architectures)
 
 
 class LocalBuild(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

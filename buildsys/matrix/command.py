@@ -10,7 +10,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from buildsys.matrix import BuildRow, CudaBuild, select
+from buildsys.matrix import BuildRow, select
+from buildsys.matrix.architectures import in_words
 from buildsys.matrix.github import VIEWS, include
 from buildsys.matrix.support import support_page
 
@@ -58,11 +59,6 @@ def print_table(chosen: Sequence[BuildRow]) -> None:
 def accelerator_in_words(row: BuildRow) -> str:
     """`CUDA 13.1, sm_75 to 121` for a CUDA row; how many CPU variants there are for the others."""
     if row.cuda is not None:
-        return f"CUDA {row.cuda.toolkit}, sm_{_extremes(row.cuda)}"
+        return f"CUDA {row.cuda.toolkit}, {in_words(row.cuda.architectures)}"
     variants = f"{len(row.cpu_variants)} CPU variants"
     return f"Metal, {variants}" if row.accelerator == "metal" else variants
-
-
-def _extremes(cuda: CudaBuild) -> str:
-    first, last = (architecture.split("-")[0] for architecture in (cuda.architectures[0], cuda.architectures[-1]))
-    return first if first == last else f"{first} to {last}"

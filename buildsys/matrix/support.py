@@ -14,13 +14,16 @@ PAGE = "docs/support.md"
 _PROOFS = {
     "suite": "the whole conformance suite, on every Python found",
     "suite-without-gpu": "the whole conformance suite on the CPU, and the report of why no GPU is there; the GPU tests skip",
-    "emulated-suite": "the conformance suite in a Debian of that processor, under qemu",
+    "emulated-suite": (
+        "in a Debian of that processor under qemu: the tests that show what its native code computes (marked `every_processor`), "
+        "and which CPU variant five emulated processors get; the whole suite runs on real ones, in the pipeline"
+    ),
     "wine-probe": "a native program under wine that loads the wheel's backends and decodes a model",
 }
 _VERDICTS = {
     "suite": "built and proved",
     "suite-without-gpu": "built, proved without a GPU",
-    "emulated-suite": "cross-compiled, proved under emulation",
+    "emulated-suite": "cross-compiled, its computing proved under emulation",
     "wine-probe": "cross-compiled, probed under wine",
 }
 

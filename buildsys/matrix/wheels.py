@@ -1,4 +1,4 @@
-"""Which row of the matrix a wheel was built for, by its file name."""
+"""Which row of the matrix a wheel was built for, by its file name, and the finished wheels of a platform."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import Version
 
+from buildsys import matrix
 from buildsys.errors import WheelError
 from buildsys.matrix import BuildRow
+from buildsys.project import DIST
 
 _PLATFORM = re.compile(r"(manylinux|linux|win|macosx)\w*?_?(x86_64|aarch64|amd64|arm64)")
 _SYSTEMS = {"manylinux": "linux", "linux": "linux", "win": "windows", "macosx": "macos"}
@@ -37,3 +40,20 @@ def row_of_wheel(path: Path, rows: Sequence[BuildRow]) -> BuildRow:
         f"{path.name}: no row of the build matrix makes a {accelerator} wheel for {platforms}",
         hint="`python -m buildsys matrix` lists the rows; add one, or correct the wheel's version and tag",
     )
+
+
+def built_for(platform: str, folder: Path = DIST, *, accelerated: bool = True) -> list[Path]:
+    """The wheels in `folder` for a platform of the matrix, such as `linux_x86_64`, of the highest version; CUDA's only if `accelerated`.
+
+    Raises:
+        WheelError: there is none.
+    """
+    found = {}
+    for path in sorted(folder.glob("*.whl")):
+        row = row_of_wheel(path, matrix.rows())
+        if row.identifier.startswith(f"{platform}-") and (accelerated or row.cuda is None):
+            found[path] = parse_wheel_filename(path.name)[1].public
+    if not found:
+        hint = "build one with `python -m buildsys build`, or name a wheel"
+        raise WheelError(f"{folder} holds no wheel for {platform}", hint=hint)
+    return [path for path, version in found.items() if version == max(found.values(), key=Version)]

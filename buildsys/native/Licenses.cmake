@@ -7,12 +7,32 @@ else()
 endif()
 set(THIRD_PARTY ${CMAKE_CURRENT_SOURCE_DIR}/vendor/llama.cpp)
 
+# What a pin's llama.cpp does not bundle needs no licence: where the component's folder is absent, so is its text. A folder
+# without the file that is named here is an error, since the licence has moved.
+function(is_bundled result component file)
+  get_filename_component(folder "${file}" DIRECTORY)
+  if(IS_DIRECTORY "${folder}")
+    set(${result} ON PARENT_SCOPE)
+  else()
+    message(STATUS "This llama.cpp does not bundle ${component}: its licence is left out")
+    set(${result} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(install_license component file)
+  is_bundled(bundled ${component} "${file}")
+  if(NOT bundled)
+    return()
+  endif()
   install(FILES "${file}" DESTINATION ${LICENSE_DESTINATION} RENAME "${component}.txt" COMPONENT runtime)
 endfunction()
 
 # For single-header libraries, whose licence is a comment in the header: the text between two markers.
 function(install_license_comment component file begin end)
+  is_bundled(bundled ${component} "${file}")
+  if(NOT bundled)
+    return()
+  endif()
   file(READ "${file}" text)
   string(FIND "${text}" "${begin}" first REVERSE)
   if(first EQUAL -1)
@@ -38,6 +58,9 @@ install_license_comment(miniaudio ${THIRD_PARTY}/vendor/miniaudio/miniaudio.h "T
 install_license_comment(subprocess.h ${THIRD_PARTY}/vendor/sheredom/subprocess.h "This is free and unencumbered software" "*/")
 install_license(LLVM ${CMAKE_CURRENT_SOURCE_DIR}/licenses/LLVM.txt)
 install_license(zig ${CMAKE_CURRENT_SOURCE_DIR}/licenses/zig.txt)
+if(WIN32 AND NOT MINGW)
+  install_license(visual-cpp ${CMAKE_CURRENT_SOURCE_DIR}/licenses/visual-cpp.txt)
+endif()
 foreach(entry IN LISTS LLAMA_CPP_TOOLCHAIN_LICENSES) # NAME=FILE, of what a toolchain adds beside these
   string(REGEX MATCH "^([^=]+)=(.+)$" entry "${entry}")
   install_license(${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")

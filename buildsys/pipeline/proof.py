@@ -14,6 +14,7 @@ from buildsys.audit.command import print_report
 from buildsys.conformance import ConformanceResult, run_conformance
 from buildsys.conformance.environment import clean_variables, installed
 from buildsys.conformance.interpreters import find_interpreters
+from buildsys.conformance.results import in_brackets
 from buildsys.conformance.runner import SUITE
 from buildsys.errors import AuditFailedError, CommandFailedError, ConformanceFailedError, WheelError
 from buildsys.matrix import BuildRow
@@ -110,7 +111,7 @@ def _prove_under_wine(wheel: Path) -> Proof:
 
 def _in_words(result: ConformanceResult) -> str:
     counts = f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped"
-    return f"{counts} in {result.seconds:.0f} s{'' if result.complete else ' (short suite)'}"
+    return f"{counts} in {result.seconds:.0f} s{in_brackets(result.extent)}"
 
 
 def sample(wheel: Path, pythons: Sequence[str] | None) -> str:

@@ -7,12 +7,12 @@ import os
 import sys
 from pathlib import Path
 
-from buildsys.toolchains import toolchains
+from buildsys import toolchains
 
 
 def add_tool_options(parser: argparse.ArgumentParser) -> None:
     """Add `--toolchain`, `--toolkit` and `--keep-build-tree`."""
-    parser.add_argument("--toolchain", choices=sorted(toolchains()), default="", help="instead of the row's own")
+    parser.add_argument("--toolchain", choices=sorted(toolchains.listed()), default="", help="instead of the row's own")
     parser.add_argument(
         "--toolkit", default="", metavar="PROVIDER", help="where a CUDA row's toolkit comes from (default: the first that has it)"
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from buildsys.download import sha256_of
@@ -16,6 +17,7 @@ from buildsys.matrix import BuildRow
 from buildsys.matrix.wheels import row_of_wheel
 from buildsys.pipeline.wheel import expected_version
 from buildsys.project import package_version
+from buildsys.sbom.catalogue import unpublishable
 from buildsys.sbom.wheel import SBOM_PATH
 
 CHECKSUMS = "SHA256SUMS"
@@ -24,6 +26,18 @@ PROJECT = canonicalize_name("llama_cpp_python")
 
 class IncompleteReleaseError(WheelError):
     """A file of the release is missing, is there twice, or is another version's."""
+
+
+class UnpublishableError(WheelError):
+    """A wheel has something in it that this project does not publish."""
+
+
+class _Component(msgspec.Struct, frozen=True):
+    name: str = ""
+
+
+class _Materials(msgspec.Struct, frozen=True):
+    components: tuple[_Component, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +56,14 @@ def collect(dist: Path, out: Path, rows: Sequence[BuildRow]) -> Collected:
 
     Raises:
         IncompleteReleaseError: the wheels and the source distribution are not exactly those of this version.
+        UnpublishableError: by its bill of materials, a wheel has a component that must not be passed on.
     """
     wheels = _wheels(dist, rows)
     sdist = _sdist(dist)
     _refuse_strangers(dist, [*wheels.values(), sdist])
+    sboms = {identifier: _sbom(wheel) for identifier, wheel in wheels.items()}
+    for identifier, text in sboms.items():
+        _refuse_unpublishable(wheels[identifier], text)
     folders = Collected(assets=out / "assets", package_index=out / "package-index", sboms=out / "sboms")
     for folder in (folders.assets, folders.package_index, folders.sboms):
         shutil.rmtree(folder, ignore_errors=True)
@@ -56,7 +74,7 @@ def collect(dist: Path, out: Path, rows: Sequence[BuildRow]) -> Collected:
         if not by_row[identifier].local_version:
             shutil.copy2(wheel, folders.package_index)
         sbom = folders.sboms / f"{identifier}.cdx.json"
-        sbom.write_bytes(_sbom(wheel))
+        sbom.write_bytes(sboms[identifier])
         shutil.copy2(sbom, folders.assets / f"{wheel.stem}.cdx.json")
     shutil.copy2(sdist, folders.assets)
     shutil.copy2(sdist, folders.package_index)
@@ -105,6 +123,13 @@ def _refuse_strangers(dist: Path, wanted: Sequence[Path]) -> None:
     strangers = sorted({path.name for path in dist.iterdir()} - {path.name for path in wanted})
     if strangers:
         raise IncompleteReleaseError(f"{dist} also holds {', '.join(strangers)}", hint="a release has one file per row and the sources")
+
+
+def _refuse_unpublishable(wheel: Path, sbom: bytes) -> None:
+    reasons, named = unpublishable(), {component.name for component in msgspec.json.decode(sbom, type=_Materials).components}
+    for name in sorted(named & reasons.keys()):
+        hint = "release what the pipeline builds; this one was made to be proved"
+        raise UnpublishableError(f"{wheel.name} has {name} in it: {reasons[name]}", hint=hint)
 
 
 def _sbom(wheel: Path) -> bytes:

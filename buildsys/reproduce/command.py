@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from rich.console import Console
+from rich.table import Table
+
+from buildsys.download import sha256_of
 from buildsys.errors import CommandFailedError, NotReproducibleError
 from buildsys.matrix import select_one
 from buildsys.pipeline.command import host_row
@@ -49,13 +52,17 @@ def run(args: argparse.Namespace) -> int:
     base = cache_dir() / "reproduce" / identifier
     native = _compiled(identifier, options) if args.quick else None
     wheels = []
+    table = Table("build in", "seconds", "bytes", "SHA-256", box=None)
     for place in (FIRST, SECOND):
         started = time.monotonic()
         wheels.append(build(place, base, identifier, options, native=native))
-        print(f"{_digest(wheels[-1])}  {wheels[-1].name}  {time.monotonic() - started:.0f} s", flush=True)
+        seconds = f"{time.monotonic() - started:.0f}"
+        table.add_row(place.folder, seconds, str(wheels[-1].stat().st_size), sha256_of(wheels[-1]))
         wait_a_tick()
+    print(wheels[0].name)
+    Console(soft_wrap=True, highlight=False).print(table)
     _compare(wheels[0], wheels[1])
-    print(f"{identifier}: the two wheels are equal, {wheels[0].stat().st_size} bytes")
+    print(f"{identifier}: the two wheels are equal, byte for byte")
     if not args.keep:
         shutil.rmtree(base)
     return 0
@@ -87,7 +94,3 @@ def _compiled(identifier: str, options: list[str]) -> Path:
     if done.returncode:
         raise CommandFailedError(f"compiling {identifier} failed with exit code {done.returncode}", hint="its message stands above")
     return Path(done.stdout.splitlines()[-1])
-
-
-def _digest(wheel: Path) -> str:
-    return hashlib.sha256(wheel.read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from buildsys.errors import CommandFailedError, WheelError
-from buildsys.process import TAIL_LINES, console
+from buildsys.process import run_logged
 from buildsys.project import CACHE_VARIABLE, ROOT, cache_dir
 from buildsys.reproduce.dates import VARIABLE
 
@@ -129,13 +129,9 @@ def _pip_settings() -> dict[str, str]:
 
 
 def _run(command: list[str], project: Path, environment: dict[str, str], place: Surroundings) -> None:
-    console.print(f"building in {project}, umask {place.umask:03o}, {place.time_zone} …", markup=False, soft_wrap=True)
+    label = f"building in {project}, umask {place.umask:03o}, {place.time_zone}"
     umask = place.umask if os.name == "posix" else -1
-    with subprocess.Popen(
-        command, cwd=project, env=environment, umask=umask, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as running:
-        output = running.communicate()[0]
-    if running.returncode:
-        tail = "\n  ".join(output.splitlines()[-TAIL_LINES:])
-        message = f"the build in {project} failed with exit code {running.returncode}\n  {tail}"
-        raise CommandFailedError(message, hint=f"cd {project}, and run it there: {shlex.join(command)}")
+    try:
+        run_logged(command, log=project.parent / "log", label=label, cwd=project, env=environment, alone=True, umask=umask)
+    except CommandFailedError as error:
+        raise CommandFailedError(error.message, hint=f"cd {project}, and run it there: {shlex.join(command)}") from error

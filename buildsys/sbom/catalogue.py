@@ -36,7 +36,10 @@ class VersionSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Component(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[[component]]`; every text in a tuple is a shell-style pattern."""
+    """One `[[component]]`; every text in a tuple is a shell-style pattern.
+
+    `source` is its folder in llama.cpp, empty where it is none; `unpublishable` says why a wheel with it must not be released.
+    """
 
     name: str
     license: str
@@ -44,6 +47,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     libraries: tuple[str, ...]
     licence_files: tuple[str, ...]
     version: VersionSource | None = None
+    source: str = ""
+    unpublishable: str = ""
     systems: tuple[str, ...] = ("*",)
     accelerators: tuple[str, ...] = ("*",)
     toolchains: tuple[str, ...] = ("*",)
@@ -87,7 +92,13 @@ def components_of(row: BuildRow, tools: BuildTools, *, vendor: Path = VENDOR) ->
     Raises:
         SbomError: a version does not stand where `sbom.toml` says.
     """
-    return tuple(_resolved(component, tools, vendor) for component in catalogue().component if _applies(component, row, tools))
+    present = [component for component in catalogue().component if not component.source or (vendor / component.source).is_dir()]
+    return tuple(_resolved(component, tools, vendor) for component in present if _applies(component, row, tools))
+
+
+def unpublishable() -> dict[str, str]:
+    """The components that no released wheel may have, by name, with the reason."""
+    return {component.name: component.unpublishable for component in catalogue().component if component.unpublishable}
 
 
 def _applies(component: Component, row: BuildRow, tools: BuildTools) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 from packaging.requirements import Requirement
 
+from buildsys import toolchains
 from buildsys.errors import SbomError
-from buildsys.toolchains import toolchains
 
 FILE_NAME = "build-tools.json"
 
@@ -60,7 +60,7 @@ def read_build_tools(native: Path) -> BuildTools:
     texts = {name: value for name, value in stated.items() if isinstance(value, str)}
     compilers = stated.get("compilers", {})
     name = texts.pop("toolchain", "")
-    if name not in toolchains():
+    if name not in toolchains.listed():
         raise SbomError(f"{path} names the toolchain {name!r}, which buildsys/toolchains.toml doesn't have", hint=hint)
     return BuildTools(
         toolchain=name,
@@ -72,7 +72,7 @@ def read_build_tools(native: Path) -> BuildTools:
 
 def packages_of(toolchain: str) -> dict[str, str]:
     """Name → version of what the toolchain has from the package index, the target's packages included."""
-    found = toolchains()[toolchain]
+    found = toolchains.listed()[toolchain]
     stated = [*found.requirements, *(found.target_packages.requirements if found.target_packages else ())]
     requirements = [Requirement(text) for text in stated]
     return {requirement.name: next(iter(requirement.specifier)).version for requirement in requirements}

@@ -39,19 +39,27 @@ def run(args: argparse.Namespace) -> int:
     find_own_programs()
     vendor.populate(say=lambda line: print(line, file=sys.stderr, flush=True))
     sdist = make_sdist(args.output.resolve())
-    count = check(sdist)
-    print(f"{sdist}: {sdist.stat().st_size / 1e6:.2f} MB, {count} files", flush=True)
+    report = {"file": str(sdist), "size": f"{sdist.stat().st_size / 1e6:.2f} MB, {check(sdist)} files"}
     if args.reproduce:
         _compare(sdist)
-        print("made again in other surroundings: the same bytes", flush=True)
+        report["reproduced"] = "made again in other surroundings: the same bytes"
     if args.prove:
-        started = time.monotonic()
-        proof = prove_install(sdist)
-        seconds = time.monotonic() - started
-        network = "without a network" if proof.networkless else "with pip's index switched off"
-        print(f"installed {network} with CMAKE_ARGS={PROBE} in {seconds:.0f} s: {' '.join(proof.libraries)}")
-        print(f"it says “{proof.sample}”")
+        report |= _proved(sdist)
+    for name, value in report.items():
+        print(f"{name:<12}{value}")
     return 0
+
+
+def _proved(sdist: Path) -> dict[str, str]:
+    started = time.monotonic()
+    proof = prove_install(sdist)
+    seconds = time.monotonic() - started
+    network = "without a network" if proof.networkless else "with pip's index switched off"
+    return {
+        "installed": f"{network} with CMAKE_ARGS={PROBE} in {seconds:.0f} s",
+        "libraries": " ".join(proof.libraries),
+        "it says": f"“{proof.sample}”",
+    }
 
 
 def _compare(sdist: Path) -> None:

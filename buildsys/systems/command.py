@@ -78,8 +78,7 @@ def print_systems() -> None:
     listing = Table("system", "Debian", "machine", "glibc", "Python", "suite", box=None)
     for system in table().system:
         python = system.python or "its own"
-        suite = "whole" if system.complete else "short"
-        listing.add_row(system.name, system.suite, system.machine, system.glibc or "newest", python, suite)
+        listing.add_row(system.name, system.suite, system.machine, system.glibc or "newest", python, system.extent)
     _out().print(listing)
 
 
@@ -90,7 +89,7 @@ def print_results(results: Sequence[SystemResult]) -> None:
     for result in results:
         suite = result.suite
         counts = (str(suite.passed), str(suite.failed), str(suite.skipped), f"{suite.seconds:.0f}") if suite else ("-",) * 4
-        extent = ("whole" if suite.complete else "short") if suite else "-"
+        extent = suite.extent if suite else "-"
         known = (value or "-" for value in (result.glibc, result.python, result.variant))
         summary.add_row(result.system, *known, extent, *counts, result.verdict)
     for wheel in dict.fromkeys(result.wheel for result in results if result.wheel):

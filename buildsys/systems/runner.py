@@ -166,7 +166,7 @@ def _run_suite(proof: _Proof) -> ConformanceResult:
         command = pytest_command(
             PurePosixPath(PYTHON),
             _REPORT / "report.xml",
-            complete=system.complete,
+            extent=system.extent,
             pytest_args=[f"--timeout={TEST_SECONDS * system.patience}", *proof.order.pytest_args],
             suite=_SUITE,
         )
@@ -174,7 +174,7 @@ def _run_suite(proof: _Proof) -> ConformanceResult:
         code = subprocess.run(
             chamber.command(command, variables=variables), env=clean_variables(), stdin=subprocess.DEVNULL, check=False
         ).returncode
-        about = Subject(wheel=proof.wheel.name, python=proof.facts.release, complete=system.complete, seconds=time.monotonic() - started)
+        about = Subject(wheel=proof.wheel.name, python=proof.facts.release, extent=system.extent, seconds=time.monotonic() - started)
         return verdict(folder / "report.xml", about, code)
 
 

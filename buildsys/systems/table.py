@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from buildsys.conformance.results import Extent
 from buildsys.dispatch.processors import Processor
 from buildsys.errors import UnknownBuildError
 from buildsys.project import ROOT
@@ -39,7 +40,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """One system.
 
     `glibc` and `python` are empty where they are allowed to change. `refused_python` is the version of its own Python that
-    pip must refuse the wheel on. `complete` selects the whole suite; `patience` multiplies every limit of time in it.
+    pip must refuse the wheel on. `extent` says how much of the suite runs; `patience` multiplies every limit of time in it.
     `processors` are emulated ones, each with the CPU variant due on it. A root is kept for `keep_days`, 0 for ever. `mirror` is
     for a suite that has moved to the archive of old ones.
     """
@@ -52,7 +53,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     python: str = ""
     python_source: PythonSource | None = None
     refused_python: str = ""
-    complete: bool = False
+    extent: Extent = "short"
     patience: int = 1
     processors: tuple[Processor, ...] = ()
     keep_days: int = 0

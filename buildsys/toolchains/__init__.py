@@ -13,9 +13,9 @@ from buildsys.errors import ToolchainError
 from buildsys.toolchains.openmp import Locate, ask, beside_compiler, openmp_defines
 from buildsys.toolchains.packages import install, requirements_of
 from buildsys.toolchains.strip import strip_elf
-from buildsys.toolchains.table import Toolchain, toolchains
+from buildsys.toolchains.table import Toolchain, listed
 
-__all__ = ["ReadyToolchain", "Toolchain", "prepare", "target_values", "toolchains"]
+__all__ = ["ReadyToolchain", "Toolchain", "listed", "prepare", "target_values"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +33,9 @@ def prepare(name: str, target: str) -> ReadyToolchain:
     Raises:
         ToolchainError: no such toolchain, or a part of it is missing; the message says which.
     """
-    toolchain = toolchains().get(name)
+    toolchain = listed().get(name)
     if toolchain is None:
-        raise ToolchainError(f"unknown toolchain {name!r}", hint=f"choose from: {', '.join(toolchains())}")
+        raise ToolchainError(f"unknown toolchain {name!r}", hint=f"choose from: {', '.join(listed())}")
     if toolchain.requirements:
         return _from_package_index(name, toolchain, target)
     return _from_system(name, toolchain, target)

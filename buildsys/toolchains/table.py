@@ -65,6 +65,6 @@ class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 @cache
-def toolchains() -> dict[str, Toolchain]:
+def listed() -> dict[str, Toolchain]:
     """Every toolchain of the table."""
     return load_toml(ROOT / "buildsys" / "toolchains.toml", Toolchains).toolchain

@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     checking = actions.add_parser("check", help="compile a handful of CUDA files with a row's toolkit and flags")
     checking.add_argument("row", metavar="ROW", help="identifier of a CUDA row, or a release that this machine has a row for")
     checking.add_argument("--files", type=_positive, metavar="N", help="only the first N of the files in buildsys/toolkits.toml")
-    checking.add_argument("--architecture", default="", metavar="NN-KIND", help="compile for this one (default: the row's first)")
+    target = checking.add_mutually_exclusive_group()
+    target.add_argument("--architecture", default="", metavar="NN-KIND", help="compile for this one (default: the row's first)")
+    target.add_argument("--all-architectures", action="store_true", help="compile for all of the row: takes as many times as long")
     _provider(checking)
     checking.set_defaults(act=_check)
 
@@ -91,14 +93,15 @@ def _check(args: argparse.Namespace) -> int:
     find_own_programs()
     vendor.populate(say=lambda line: print(line, file=sys.stderr, flush=True))
     plugin = prepare_plugin(row, toolkit=args.toolkit)
-    architecture = args.architecture or plugin.flags["CMAKE_CUDA_ARCHITECTURES"].split(";")[0]
-    compiled = compile_some(plugin, toolkits.table().check.files[: args.files], architecture=architecture)
-    table = _table("file", "seconds", "kB")
+    stated = plugin.flags["CMAKE_CUDA_ARCHITECTURES"].split(";")
+    chosen = stated if args.all_architectures else [args.architecture or stated[0]]
+    compiled = compile_some(plugin, toolkits.table().check.files[: args.files], architectures=chosen)
+    table = _table("file", "seconds", "kB", "code for")
     for entry in compiled:
-        table.add_row(entry.file, f"{entry.seconds:.0f}", f"{entry.size / 1000:.0f}")
-    Console(highlight=False).print(table)
+        table.add_row(entry.file, f"{entry.seconds:.0f}", f"{entry.size / 1000:.0f}", str(entry.code))
+    Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
     host = Path(plugin.host.defines["CMAKE_CXX_COMPILER"]).name
-    print(f"CUDA {plugin.toolkit.release} ({plugin.toolkit.provider}) with {plugin.host.name} ({host}) compiles for {architecture}")
+    print(f"CUDA {plugin.toolkit.release} ({plugin.toolkit.provider}) with {plugin.host.name} ({host}) compiles for {', '.join(chosen)}")
     return 0
 
 

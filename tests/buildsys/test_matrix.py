@@ -5,11 +5,11 @@ import json
 import msgspec
 import pytest
 
+from buildsys import toolchains
 from buildsys.cli import main
 from buildsys.errors import UnknownBuildError
 from buildsys.matrix import BuildRow, Matrix, rows, select, select_one
 from buildsys.matrix.command import PIPED_WIDTH
-from buildsys.toolchains import toolchains
 
 CUDA = {"toolkit": "13.1", "architectures": ["75-real", "90-real", "90-virtual"], "requires": ["nvidia-cublas>=13.1,<14"]}
 ROW = {
@@ -34,7 +34,7 @@ STATED = {"identifier": "linux_x86_64-cpu", "max_megabytes": 15.0}
 
 
 def test_every_row_names_a_toolchain_that_exists() -> None:
-    assert {row.toolchain for row in rows()} <= set(toolchains())
+    assert {row.toolchain for row in rows()} <= set(toolchains.listed())
 
 
 def test_every_system_is_proved_on_the_oldest_and_on_the_newest_python() -> None:
@@ -70,10 +70,7 @@ def test_one_row_is_not_several() -> None:
         ("cuda", None, "no CUDA"),
         ("cuda", {**CUDA, "toolkit": "13.2"}, "cu132"),
         ("cuda", {**CUDA, "toolkit": "13"}, "release"),
-        ("cuda", {**CUDA, "architectures": []}, "one at least"),
-        ("cuda", {**CUDA, "architectures": ["sm_75"]}, "NN-real"),
         ("cuda", {**CUDA, "architectures": ["75-real", "90-real"]}, "end with PTX"),
-        ("cuda", {**CUDA, "architectures": ["90-real", "75-virtual"]}, "ascend"),
         ("cpu_variants", ["x64", "x64"], "twice"),
         ("typo", 1, "typo"),
     ],

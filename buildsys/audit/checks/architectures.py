@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from buildsys.audit.checks.cuda import is_plugin
 from buildsys.audit.device_code import DeviceCode, device_code
 from buildsys.audit.policy import Policy
 from buildsys.audit.report import Outcome
 from buildsys.audit.wheel import Wheel
+from buildsys.matrix.architectures import numbers
+
+_UNLISTED = "which the build matrix does not list"
 
 
 def architectures(wheel: Wheel, policy: Policy) -> Outcome:
@@ -21,25 +24,20 @@ def architectures(wheel: Wheel, policy: Policy) -> Outcome:
     for image in wheel.images:
         if is_plugin(wheel, policy, image):
             code = device_code(image.file_name, wheel.read(image.path))
-            findings += (f"{image.path} {finding}" for finding in _compare(code, cuda.architectures))
+            findings += (f"{image.path} {finding}" for finding in compare(code, cuda.architectures))
     return Outcome(detail=", ".join(cuda.architectures), findings=tuple(findings))
 
 
-def _compare(code: DeviceCode, stated: tuple[str, ...]) -> Iterator[str]:
-    expected = {kind: {_number(text) for text in stated if text.endswith(f"-{kind}")} for kind in ("real", "virtual")}
-    # Code of 12.x is always compiled for the exact architecture (120a), so that its FP4 instructions can be used.
+def compare(code: DeviceCode, stated: Sequence[str]) -> Iterator[str]:
+    """What a library's code has too little or too much for the architectures that are `stated` as in the matrix."""
+    # Code of 12.x is always compiled for its own GPUs alone (120a), so that its FP4 instructions can be used.
     real = {_number(text) for text in code.real}
-    for missing in sorted(expected["real"] - real):
-        yield f"has no machine code for architecture {missing}"
-    for surplus in sorted(real - expected["real"]):
-        yield f"has machine code for architecture {surplus}, which the build matrix does not list"
-    lasting = {_number(text) for text in code.virtual if text.isdecimal()}
-    for missing in sorted(expected["virtual"] - lasting):
-        bound = sorted(text for text in code.virtual if not text.isdecimal())
-        only = f", only of {', '.join(bound)}, which no other GPU accepts" if bound else ""
-        yield f"has no PTX of architecture {missing}{only}: newer GPUs cannot run it"
-    for surplus in sorted(lasting - expected["virtual"]):
-        yield f"has PTX of architecture {surplus}, which the build matrix does not list"
+    expected = set(numbers(stated, "real"))
+    yield from (f"has no machine code for architecture {missing}" for missing in sorted(expected - real))
+    yield from (f"has machine code for architecture {surplus}, {_UNLISTED}" for surplus in sorted(real - expected))
+    ptx = {f"{number}" for number in numbers(stated, "virtual")}
+    yield from (f"has no PTX of architecture {missing}: newer GPUs cannot run it" for missing in sorted(ptx - code.virtual))
+    yield from (f"has PTX of architecture {surplus}, {_UNLISTED}" for surplus in sorted(code.virtual - ptx))
 
 
 def _number(text: str) -> int:

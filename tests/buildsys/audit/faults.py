@@ -321,12 +321,12 @@ CUDA = (
 ARCHITECTURES = tuple(
     Fault(name, every(), {"architectures"}, finding, partial(cuda_wheel, device_code=code))
     for name, code, finding in (
-        ("architecture without machine code", "sm_75.cubin sm_120.ptx", "has no machine code for architecture 120"),
-        ("no PTX", "sm_75.cubin sm_120a.cubin", "has no PTX of architecture 120: newer GPUs"),
-        ("PTX of the lowest only", "sm_75.cubin sm_120a.cubin sm_75.ptx", "has no PTX of architecture 120: newer GPUs"),
-        ("PTX for one GPU only", "sm_75.cubin sm_120a.cubin sm_120a.ptx", "only of 120a, which no other GPU accepts"),
-        ("machine code that is not listed", "sm_75.cubin sm_90.cubin sm_120.cubin sm_120.ptx", "machine code for architecture 90, which"),
-        ("PTX that is not listed", "sm_75.cubin sm_120.cubin sm_75.ptx sm_120.ptx", "PTX of architecture 75, which the build matrix"),
+        ("architecture without machine code", "sm_75.cubin sm_75.ptx", "has no machine code for architecture 120"),
+        ("no PTX", "sm_75.cubin sm_120a.cubin", "has no PTX of architecture 75: newer GPUs"),
+        ("PTX of the highest only", "sm_75.cubin sm_120a.cubin sm_120.ptx", "has no PTX of architecture 75: newer GPUs"),
+        ("PTX for one GPU only", "sm_75.cubin sm_120a.cubin sm_75.ptx sm_120a.ptx", "PTX of architecture 120a, which the build matrix"),
+        ("machine code that is not listed", "sm_75.cubin sm_90.cubin sm_120.cubin sm_75.ptx", "machine code for architecture 90, which"),
+        ("PTX that is not listed", "sm_75.cubin sm_120.cubin sm_75.ptx sm_80.ptx", "PTX of architecture 80, which the build matrix"),
         ("no device code", "", "has no machine code for architecture 75"),
     )
 )

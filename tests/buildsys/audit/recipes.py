@@ -64,7 +64,7 @@ def row(identifier: str, platform_tag: str, cuda: CudaBuild | None = None) -> Bu
 REQUIREMENTS = ("numpy>=1.24", "jinja2>=3.1", "typing-extensions>=4.8")
 CUDA_131 = CudaBuild(
     toolkit="13.1",
-    architectures=("75-real", "120-real", "120-virtual"),
+    architectures=("75-real", "120-real", "75-virtual"),
     requires=("nvidia-cuda-runtime>=13.1,<14", "nvidia-cublas>=13.1,<14"),
 )
 
@@ -210,7 +210,7 @@ def cuda_wheel(
     *,
     plugin_needs: Sequence[str] = ("libcudart.so.13", "libcublas.so.13", "libcuda.so.1"),
     requires: tuple[str, ...] = CUDA_131.requires,
-    device_code: str = "sm_75.cubin sm_120a.cubin sm_120.ptx",
+    device_code: str = "sm_75.cubin sm_120a.cubin sm_75.ptx",
 ) -> Recipe:
     """A wheel for CUDA 13.1, whose runtime comes from NVIDIA's own wheels; `device_code` is what `fake_device_code` finds."""
     recipe = linux_wheel(version="0.4.0+cu131", requires=(*REQUIREMENTS, *requires))

@@ -10,6 +10,8 @@ import pytest
 
 from buildsys.audit import audit_wheel
 from buildsys.audit.checks import CHECKS
+from buildsys.audit.policy import POLICY_FILE, Policy, for_source
+from buildsys.tables import load_toml
 
 from .conftest import Audit
 from .faults import FAULTS, SDOT, Fault, copy
@@ -99,3 +101,13 @@ def test_equal_exports_are_harmless_where_each_library_binds_its_own(quick_audit
             f"ggml-cpu-{variant}", ["libggml-base.so"], soname=None, exports=["ggml_vec_dot"], self_bound=["ggml_vec_dot"], symbolic=True
         )
     assert quick_audit(wheel).ok
+
+
+def test_licences_of_what_the_pinned_llama_cpp_does_not_bundle_are_not_asked_for(tmp_path: Path) -> None:
+    policy = load_toml(POLICY_FILE, Policy)
+    assert for_source(policy, tmp_path) == policy, "nothing is checked out, so nothing is known to be absent"
+    (tmp_path / "CMakeLists.txt").touch()
+    (tmp_path / "vendor" / "hash" / "xxhash").mkdir(parents=True)
+    due = {licence.component for licence in for_source(policy, tmp_path).licence}
+    assert {"xxHash", "cpp-httplib"} <= due
+    assert {licence.component for licence in policy.licence} - due == {"sha256", "sha1", "rotate-bits"}

@@ -1,6 +1,6 @@
 """The audit of a wheel that was really built: sound as it is, and unsound without any one of its libraries.
 
-The pipeline names the wheel in LLAMA_CPP_TEST_WHEEL; without one there is nothing to look at.
+The pipeline names the wheel in LLAMA_CPP_TEST_WHEEL, or a folder that has this machine's; without one there is nothing to look at.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import pytest
 
 from buildsys.audit import audit_wheel
 from buildsys.audit.checks import CHECKS
+from buildsys.matrix.wheels import built_for
+from buildsys.toolkits.request import this_system
 
 from .copies import copy_wheel
 
@@ -24,7 +26,8 @@ pytestmark = pytest.mark.skipif(VARIABLE not in os.environ, reason=f"{VARIABLE} 
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    return Path(os.environ[VARIABLE]).resolve(strict=True)
+    named = Path(os.environ[VARIABLE]).resolve(strict=True)
+    return built_for(this_system(), named, accelerated=False)[-1] if named.is_dir() else named
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def test_each_list_that_lacks_something_is_named(checkout: Path) -> None:
         "licence vendor/new/LICENSE is new: Licenses.cmake doesn't name it",
         "third-party code vendor/stb changed",
         "licence vendor/stb/LICENSE is gone",
-        "licence text vendor/stb/LICENSE is named in Licenses.cmake, and this llama.cpp does not have it",
+        "licence text vendor/stb/LICENSE is named in Licenses.cmake, and this llama.cpp lacks it: left out if its folder is gone too",
     ]
 
 

@@ -9,7 +9,7 @@ from buildsys.conformance.results import ConformanceResult, Subject, crashed, re
 if TYPE_CHECKING:
     from pathlib import Path
 
-ABOUT = Subject(wheel="x.whl", python="3.12.1", complete=True, seconds=1.5)
+ABOUT = Subject(wheel="x.whl", python="3.12.1", extent="whole", seconds=1.5)
 
 REPORT = """<?xml version="1.0"?>
 <testsuites><testsuite name="pytest">

@@ -66,7 +66,7 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Pytest:
 
 def test_newest_python_runs_all_and_the_others_less(wheel: Path, child: Pytest) -> None:
     results = runner.run_conformance([wheel])
-    assert [(result.python, result.complete, result.ok) for result in results] == [("3.12.1", True, True), ("3.10.1", False, True)]
+    assert [(result.python, result.extent, result.ok) for result in results] == [("3.12.1", "whole", True), ("3.10.1", "short", True)]
     assert ["not once_per_wheel" in words for words, _, _ in child.calls] == [False, True]
 
 
@@ -123,7 +123,7 @@ def test_command_splits_wheels_from_pytest_arguments() -> None:
 
 def test_command_fails_when_a_suite_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def result(failed: int) -> ConformanceResult:
-        return ConformanceResult(wheel="a.whl", python="3.12.1", complete=True, passed=5, failed=failed, skipped=0, seconds=1.0)
+        return ConformanceResult(wheel="a.whl", python="3.12.1", extent="whole", passed=5, failed=failed, skipped=0, seconds=1.0)
 
     parser = argparse.ArgumentParser()
     command.configure(parser)

@@ -10,7 +10,7 @@ from buildsys import cli
 from buildsys.matrix import BuildRow, rows, select
 from buildsys.pipeline.wheel import expected_version
 from buildsys.project import package_version
-from buildsys.release.files import CHECKSUMS, IncompleteReleaseError, collect, write_checksums
+from buildsys.release.files import CHECKSUMS, IncompleteReleaseError, UnpublishableError, collect, write_checksums
 from buildsys.sbom.wheel import SBOM_PATH
 
 VERSION = package_version()
@@ -21,12 +21,13 @@ def wheel_name(row: BuildRow) -> str:
     return f"llama_cpp_python-{expected_version(row)}-py3-none-{row.platform_tag}.whl"
 
 
-def make_wheel(folder: Path, row: BuildRow, *, sbom: bool = True) -> Path:
+def make_wheel(folder: Path, row: BuildRow, *, sbom: bool = True, component: str = "ggml") -> Path:
     path = folder / wheel_name(row)
+    materials = f'{{"for": "{row.identifier}", "components": [{{"name": "{component}"}}]}}'
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("llama_cpp/__init__.py", "")
         if sbom:
-            archive.writestr(f"llama_cpp_python-{expected_version(row)}.dist-info/{SBOM_PATH}", f'{{"for": "{row.identifier}"}}')
+            archive.writestr(f"llama_cpp_python-{expected_version(row)}.dist-info/{SBOM_PATH}", materials)
     return path
 
 
@@ -47,7 +48,7 @@ def test_a_complete_release_is_sorted_by_where_it_is_published(dist: Path, tmp_p
     assert names <= assets
     assert len(assets - names) == len(rows()), "an SBOM beside each wheel"
     assert {path.name for path in folders.sboms.iterdir()} == {f"{row.identifier}.cdx.json" for row in rows()}
-    assert (folders.sboms / "macos_arm64-metal.cdx.json").read_text(encoding="utf-8") == '{"for": "macos_arm64-metal"}'
+    assert (folders.sboms / "macos_arm64-metal.cdx.json").read_text(encoding="utf-8").startswith('{"for": "macos_arm64-metal"')
 
 
 def test_no_file_with_a_local_version_goes_to_the_package_index(dist: Path, tmp_path: Path) -> None:
@@ -111,6 +112,14 @@ def test_a_wheel_without_a_bill_of_materials_is_refused(dist: Path, tmp_path: Pa
     make_wheel(dist, select(["linux_aarch64-cpu"])[0], sbom=False)
     with pytest.raises(IncompleteReleaseError, match=r"aarch64\.whl has no bill of materials"):
         collect(dist, tmp_path / "out", rows())
+
+
+def test_a_wheel_with_a_component_that_may_not_be_passed_on_is_refused(dist: Path, tmp_path: Path) -> None:
+    make_wheel(dist, select(["windows_amd64-cpu"])[0], component="Intel OpenMP runtime")
+    with pytest.raises(UnpublishableError, match=r"win_amd64\.whl has Intel OpenMP runtime in it: Intel's licence") as caught:
+        collect(dist, tmp_path / "out", rows())
+    assert "pipeline" in caught.value.hint
+    assert not (tmp_path / "out").exists()
 
 
 def test_checksums_are_those_of_the_files_and_never_their_own(tmp_path: Path) -> None:

@@ -49,7 +49,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def test_equal_builds_end_with_0_and_leave_nothing_behind(project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     project("'always the same'")
     assert main(["reproduce", "linux_x86_64-cpu"]) == 0
-    assert "the two wheels are equal" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "the two wheels are equal" in told
+    rows = [line.split() for line in told.splitlines() if line.lstrip().startswith(("one", "another"))]
+    assert [row[0] for row in rows] == ["one", "another/and-much.longer_place"]
+    assert rows[0][2:] == rows[1][2:], "the same size and hash"
     assert list((tmp_path / "cache" / "reproduce").iterdir()) == []
 
 

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from packageurl import PackageURL
 
+from buildsys import toolchains
 from buildsys.errors import SbomError
-from buildsys.matrix import BuildRow, rows, select
+from buildsys.matrix import rows, select, select_one
 from buildsys.project import VENDOR, pin
 from buildsys.sbom import catalogue
 from buildsys.sbom.catalogue import Catalogue, Component, VersionSource, components_of
 from buildsys.sbom.tools import BuildTools, Compiler, packages_of
-from buildsys.toolchains import toolchains
 
 ROW = select(["linux_x86_64-cpu"])[0]
 VENDORED = pytest.mark.skipif(not (VENDOR / "CMakeLists.txt").is_file(), reason="vendor/llama.cpp is not populated")
@@ -56,10 +56,16 @@ def test_every_version_stands_where_the_table_says() -> None:
         assert version[0].isdecimal(), (component.name, version)
 
 
+def makers() -> list[tuple[str, str]]:
+    """Each row with each toolchain that makes it: the matrix's, and what a machine without the row's system takes."""
+    local = [(row.identifier, option) for row in rows() if row.local for option in row.local.options if option in toolchains.listed()]
+    return [*((row.identifier, row.toolchain) for row in rows()), *(pair for pair in local if pair[1] != select_one(pair[0]).toolchain)]
+
+
 @VENDORED
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.identifier)
-def test_names_are_unique_and_purls_parse_in_every_wheel(row: BuildRow) -> None:
-    components = components_of(row, tools(row.toolchain))
+@pytest.mark.parametrize(("identifier", "toolchain"), makers())
+def test_names_are_unique_and_purls_parse_in_every_wheel(identifier: str, toolchain: str) -> None:
+    components = components_of(select_one(identifier), tools(toolchain))
     names = [component.name for component in components]
     assert len(names) == len(set(names))
     for component in components:
@@ -68,7 +74,7 @@ def test_names_are_unique_and_purls_parse_in_every_wheel(row: BuildRow) -> None:
 
 
 @VENDORED
-@pytest.mark.parametrize("name", sorted(toolchains()))
+@pytest.mark.parametrize("name", sorted(toolchains.listed()))
 def test_each_toolchain_says_where_its_openmp_runtime_comes_from(name: str) -> None:
     components = components_of(ROW, tools(name))
     assert any(component.is_in(library) for component in components for library in ("omp", "iomp5md"))
@@ -80,6 +86,25 @@ def test_llama_cpp_is_named_by_the_pinned_commit() -> None:
     assert component.purl == f"pkg:github/ggml-org/llama.cpp@{pin().commit}"
     assert component.is_in("llama")
     assert not component.is_in("ggml-cpu-haswell")
+
+
+@VENDORED
+def test_each_source_is_a_folder_of_the_pinned_llama_cpp() -> None:
+    assert [each.name for each in catalogue.catalogue().component if each.source and not (VENDOR / each.source).is_dir()] == []
+
+
+def test_what_a_pin_does_not_bundle_is_no_component(stated: object, tmp_path: Path) -> None:
+    stated(source="vendor/demo", version={"file": "vendor/demo/demo.h", "pattern": r"VERSION (\d+)"})  # type: ignore[operator]
+    assert components_of(ROW, tools(), vendor=tmp_path) == ()
+    (tmp_path / "vendor" / "demo").mkdir(parents=True)
+    with pytest.raises(SbomError, match="the version of demo"):
+        components_of(ROW, tools(), vendor=tmp_path)
+
+
+def test_the_static_runtime_of_visual_cpp_is_in_every_library_that_llvm_makes_for_windows() -> None:
+    (component,) = [each for each in catalogue.catalogue().component if "Visual C++" in each.name]
+    assert component.toolchains == ("llvm-windows",)
+    assert set(component.libraries) >= {"ggml-base", "ggml-cpu*", "ggml-cuda", "llama*", "mtmd"}
 
 
 def test_groups_are_joined_and_put_into_the_purl(stated: object, tmp_path: Path) -> None:

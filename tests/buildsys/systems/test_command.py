@@ -14,7 +14,7 @@ from buildsys.systems import command
 from buildsys.systems.results import SystemResult
 from buildsys.systems.root import RootUnavailableError
 
-SUITE = ConformanceResult(wheel="a.whl", python="3.11.2", complete=True, passed=5, failed=0, skipped=1, seconds=61.0)
+SUITE = ConformanceResult(wheel="a.whl", python="3.11.2", extent="whole", passed=5, failed=0, skipped=1, seconds=61.0)
 
 
 def result(name: str, **changes: Any) -> SystemResult:
@@ -79,7 +79,7 @@ def test_the_table_says_all(capsys: pytest.CaptureFixture[str]) -> None:
     failed = ConformanceResult(
         wheel="a.whl",
         python="3.14.1",
-        complete=False,
+        extent="short",
         passed=4,
         failed=1,
         skipped=1,

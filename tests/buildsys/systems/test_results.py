@@ -11,7 +11,7 @@ from buildsys.systems.results import SystemResult, with_texts_compared
 
 
 def suite(failed: int = 0) -> ConformanceResult:
-    return ConformanceResult(wheel="a.whl", python="3.11.2", complete=True, passed=5, failed=failed, skipped=0, seconds=1.0)
+    return ConformanceResult(wheel="a.whl", python="3.11.2", extent="whole", passed=5, failed=failed, skipped=0, seconds=1.0)
 
 
 def result(name: str = "old", **changes: Any) -> SystemResult:

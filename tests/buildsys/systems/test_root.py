@@ -85,7 +85,7 @@ def test_another_content_or_mirror_is_another_root(debootstrap: Debootstrap) -> 
 
 
 def test_what_changes_nothing_inside_keeps_the_root(debootstrap: Debootstrap) -> None:
-    for system in (OLD, msgspec.structs.replace(OLD, patience=9, complete=True, glibc="2.31")):
+    for system in (OLD, msgspec.structs.replace(OLD, patience=9, extent="whole", glibc="2.31")):
         with reserved(system, HOST, mirror=MIRROR):
             pass
     assert len(debootstrap.calls) == 1

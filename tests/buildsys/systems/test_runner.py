@@ -145,11 +145,19 @@ def test_the_suite_is_told_its_places_inside(stage: Stage, wheels: list[Path], m
 
 
 def test_a_complete_system_runs_the_whole_suite(stage: Stage, wheels: list[Path]) -> None:
-    stage.systems = (msgspec.structs.replace(OLD, complete=True),)
+    stage.systems = (msgspec.structs.replace(OLD, extent="whole"),)
     (result,) = prove(wheels)
     assert result.suite is not None
-    assert result.suite.complete
+    assert result.suite.extent == "whole"
     assert "not once_per_wheel" not in stage.commands[0]
+
+
+def test_an_emulated_system_runs_what_depends_on_the_processor(stage: Stage, wheels: list[Path]) -> None:
+    stage.systems = (msgspec.structs.replace(OLD, extent="processor"),)
+    (result,) = prove(wheels)
+    assert result.suite is not None
+    assert result.suite.extent == "processor"
+    assert "every_processor and not once_per_wheel" in stage.commands[0]
 
 
 def test_mirror_and_freshness_are_passed_on(stage: Stage, wheels: list[Path]) -> None:

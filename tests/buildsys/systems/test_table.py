@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from buildsys.conformance import runner
 from buildsys.matrix import rows
 from buildsys.systems.table import System, Systems, UnknownSystemError, select, table
 from buildsys.tables import load_toml
@@ -28,6 +29,13 @@ def test_processors_are_due_variants_that_the_matrix_builds() -> None:
     built = {row.machine: set(row.cpu_variants) for row in rows() if row.system == "linux"}
     for system in table().system:
         assert {processor.variant for processor in system.processors} <= built[system.machine], system.name
+
+
+def test_only_emulated_systems_run_the_tests_for_processors_alone() -> None:
+    markers = (runner.SUITE / "pytest.ini").read_text(encoding="utf-8")
+    assert {f"{name}:" in markers for name in (runner.ONCE_PER_WHEEL, runner.EVERY_PROCESSOR)} == {True}
+    assert {system.extent for system in table().system if system.machine == "x86_64"} == {"short", "whole"}
+    assert {system.extent for system in table().system if system.processors} == {"processor"}
 
 
 def test_selection_keeps_the_order_of_the_table() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from buildsys import toolchains
 from buildsys.errors import ToolchainError
 from buildsys.matrix import select
-from buildsys.toolchains import toolchains
 from buildsys.toolchains.openmp import beside_compiler, openmp_defines
 from buildsys.toolchains.table import OpenMP
 
@@ -45,12 +45,12 @@ def test_an_installation_without_the_runtime_is_refused(tmp_path: Path) -> None:
 
 def test_windows_is_released_with_llvm_s_own_runtime() -> None:
     for row in select(["windows_amd64-*"]):
-        openmp = toolchains()[row.toolchain].openmp
+        openmp = toolchains.listed()[row.toolchain].openmp
         assert Path(openmp.runtime).name == "libomp.dll"
 
 
 def test_each_import_library_names_its_runtime() -> None:
     """Linking an import library without bundling the DLL is the fault of a wheel that doesn't load."""
-    stated = [toolchain.openmp for toolchain in toolchains().values() if toolchain.openmp.library.endswith(".lib")]
+    stated = [toolchain.openmp for toolchain in toolchains.listed().values() if toolchain.openmp.library.endswith(".lib")]
     assert len(stated) == 2
     assert all(openmp.runtime.endswith(".dll") for openmp in stated)

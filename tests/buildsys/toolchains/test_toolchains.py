@@ -41,7 +41,7 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
 
     def install(data: dict[str, object]) -> None:
         toolchain = msgspec.convert(data, type=Toolchain)
-        monkeypatch.setattr(toolchains, "toolchains", lambda: {"demo": toolchain})
+        monkeypatch.setattr(toolchains, "listed", lambda: {"demo": toolchain})
 
     return install
 

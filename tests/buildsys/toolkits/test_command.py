@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from buildsys import cli, toolkits, vendor
+from buildsys.audit.device_code import DeviceCode
 from buildsys.errors import ToolkitError
 from buildsys.pipeline import cuda
 from buildsys.pipeline.cuda import PluginBuild
@@ -39,6 +40,7 @@ def ninja(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 
     monkeypatch.setenv("LLAMA_CPP_BUILD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(check, "SOURCES", tmp_path / "sources")
+    monkeypatch.setattr(check, "device_code", lambda _name, _data: code())
     for file in ("quantize.cu", "template-instances/mmq.cu"):
         (tmp_path / "sources" / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "sources" / file).touch()
@@ -47,29 +49,40 @@ def ninja(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     return commands
 
 
-def test_only_the_named_files_are_compiled_for_one_architecture_and_nothing_stays(ninja: list[list[str]], tmp_path: Path) -> None:
-    compiled = compile_some(plugin(tmp_path), ["quantize.cu", "template-instances/mmq.cu"], architecture="75-real")
-    assert compiled == [Compiled(file=file, seconds=2.5, size=4000) for file in ("quantize.cu", "template-instances/mmq.cu")]
+def code(real: str = "75", virtual: str = "") -> DeviceCode:
+    return DeviceCode(real=frozenset(real.split()), virtual=frozenset(virtual.split()))
+
+
+def test_only_the_named_files_are_compiled_and_nothing_stays(ninja: list[list[str]], tmp_path: Path) -> None:
+    compiled = compile_some(plugin(tmp_path), ["quantize.cu", "template-instances/mmq.cu"], architectures=["75-real"])
+    assert compiled == [Compiled(file=file, seconds=2.5, size=4000, code=code()) for file in ("quantize.cu", "template-instances/mmq.cu")]
     assert "-DCMAKE_CUDA_ARCHITECTURES=75-real" in ninja[0]
     assert [Path(target).name for target in ninja[1][4:]] == ["quantize.cu.o", "mmq.cu.o"]
     assert [path.suffix for path in (tmp_path / "cache" / "native" / "trees").iterdir()] == []
 
 
+def test_an_object_without_the_code_that_was_asked_for_is_a_failure(ninja: list[list[str]], tmp_path: Path) -> None:
+    with pytest.raises(ToolkitError, match=r"quantize\.cu has no PTX of architecture 100") as caught:
+        compile_some(plugin(tmp_path), ["quantize.cu"], architectures=["75-real", "100-virtual"])
+    assert "linux_x86_64-cu131-check.log" in caught.value.hint
+    assert "-DCMAKE_CUDA_ARCHITECTURES=75-real;100-virtual" in ninja[0]
+
+
 def test_a_file_that_llama_cpp_no_longer_has_is_named(ninja: list[list[str]], tmp_path: Path) -> None:
     with pytest.raises(ToolkitError, match=r"has no gone\.cu") as caught:
-        compile_some(plugin(tmp_path), ["quantize.cu", "gone.cu"], architecture="75-real")
+        compile_some(plugin(tmp_path), ["quantize.cu", "gone.cu"], architectures=["75-real"])
     assert "toolkits.toml" in caught.value.hint
     assert ninja == []
 
 
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, list[str], str]]:
-    """What the command asks to be compiled: row, files, architecture."""
+    """What the command asks to be compiled: row, files, architectures."""
     asked: list[tuple[str, list[str], str]] = []
 
-    def compile_none(build: PluginBuild, files: Sequence[str], *, architecture: str) -> list[Compiled]:
-        asked.append((build.name, list(files), architecture))
-        return [Compiled(file=file, seconds=1.0, size=1000) for file in files]
+    def compile_none(build: PluginBuild, files: Sequence[str], *, architectures: Sequence[str]) -> list[Compiled]:
+        asked.append((build.name, list(files), " ".join(architectures)))
+        return [Compiled(file=file, seconds=1.0, size=1000, code=code("75 90 120a", "90 100")) for file in files]
 
     def prepare(row: object, *, toolkit: str) -> PluginBuild:
         del row, toolkit
@@ -87,8 +100,17 @@ def test_a_check_takes_a_row_or_a_release(name: str, checked: list[tuple[str, li
     assert cli.main(["toolkits", "check", name, "--files", "2"]) == 0
     assert checked == [("linux_x86_64-cu131", list(toolkits.table().check.files[:2]), "75-real")]
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].split() == ["file", "seconds", "kB"]
+    assert printed[0].split() == ["file", "seconds", "kB", "code", "for"]
+    assert printed[1].endswith("sm_75, 90, 120a; PTX 90, 100")
     assert printed[-1] == "CUDA 13.1 (pypi) with gcc (g++) compiles for 75-real"
+
+
+@pytest.mark.parametrize(
+    ("option", "architectures"), [(["--all-architectures"], "75-real 90-virtual"), (["--architecture", "80-virtual"], "80-virtual")]
+)
+def test_a_check_compiles_for_what_it_is_told(option: list[str], architectures: str, checked: list[tuple[str, list[str], str]]) -> None:
+    assert cli.main(["toolkits", "check", "13.1", "--files", "1", *option]) == 0
+    assert checked == [("linux_x86_64-cu131", ["quantize.cu"], architectures)]
 
 
 @pytest.mark.usefixtures("checked")
