@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 import filelock
 
 from buildsys import download
-from buildsys.errors import ModelError
-from buildsys.models import sources
-from buildsys.models.lock import LockedModel, read_lock
+from buildsys.errors import DownloadError, ModelError
+from buildsys.models import convert, sources
+from buildsys.models.lock import LockedModel, PublishedModel, read_converted, read_lock
 from buildsys.models.synth import SYNTHETIC_MODELS, SyntheticModel, fingerprint, generate
 from buildsys.project import cache_dir
 
@@ -132,14 +132,45 @@ class GeneratedModel:
         generate(self._row, self.path)
 
 
+class ConvertedModel:
+    """A published model that is converted here; its folder names the converter's state, and its hash lies beside it."""
+
+    def __init__(self, row: PublishedModel) -> None:
+        self._row = row
+        self.name = row.name
+        self.licence = row.licence
+        self.roles = row.roles
+        self.variable = row.variable
+        self.path = models_dir() / "converted" / convert.fingerprint(row) / row.file
+        self._hash = self.path.with_suffix(".sha256")
+
+    def size(self) -> int | None:
+        """Bytes, once it is converted."""
+        return self.path.stat().st_size if self.path.exists() else None
+
+    def intact(self) -> bool:
+        """Whether the bytes are those that were written."""
+        return self.complete() and download.matches(self.path, sha256=self._hash.read_text(encoding="ascii"))
+
+    def complete(self) -> bool:
+        """Whether it is there; its hash is written last."""
+        return self.path.is_file() and self._hash.is_file()
+
+    def make(self) -> None:
+        """Fetch what is published, and convert it."""
+        self._hash.unlink(missing_ok=True)
+        convert.convert(self._row, self.path)
+        self._hash.write_text(download.sha256_of(self.path), encoding="ascii")
+
+
 def models_dir() -> Path:
     """The shared folder of model files."""
     return cache_dir() / "models"
 
 
 def catalogue() -> tuple[Model, ...]:
-    """Pinned models in the order of models.lock, then the synthetic ones."""
-    return (*map(PinnedModel, read_lock()), *map(GeneratedModel, SYNTHETIC_MODELS))
+    """Pinned models in the order of models.lock, those converted from pinned ones, then the synthetic ones."""
+    return (*map(PinnedModel, read_lock()), *map(ConvertedModel, read_converted()), *map(GeneratedModel, SYNTHETIC_MODELS))
 
 
 def select(names: Iterable[str] = (), *, role: str = "") -> tuple[Model, ...]:
@@ -182,7 +213,7 @@ def ensure(model: Model, *, offline: bool = False, thorough: bool = False) -> Pa
     there = model.intact if thorough else model.complete
     if there():
         return model.path
-    if offline and isinstance(model, PinnedModel):
+    if offline and not isinstance(model, GeneratedModel):
         raise ModelMissingError(f"{model.name} is not in {models_dir()}", hint=f"run `python -m buildsys models fetch {model.name}`")
     model.path.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(model.path.with_name(model.path.name + ".lock")):
@@ -218,7 +249,7 @@ def environment(wanted: Collection[str] | None = None, *, offline: bool = False,
             continue
         try:
             paths[model.variable] = str(ensure(model, offline=offline))
-        except (ModelMissingError, sources.ModelUnavailableError) as error:
+        except (ModelMissingError, sources.ModelUnavailableError, DownloadError) as error:
             if required or os.environ.get(model.variable):
                 raise
             print(f"without {model.name}: {error.message}", file=sys.stderr)

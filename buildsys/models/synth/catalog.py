@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from buildsys.errors import ModelError
-from buildsys.models.synth import bert, lfm2, llama, lora, mixture, t5
+from buildsys.models.synth import bert, gemma3, lfm2, llama, lora, mamba2, mixture, qwen35, rankers, rwkv7, t5
 from buildsys.models.synth.vocabulary import sentencepiece, wordpiece
 
 if TYPE_CHECKING:
@@ -103,9 +103,63 @@ LORA = SyntheticModel(
     roles=("synthetic", "adapter"),
     variable="LLAMA_TEST_SYNTH_LORA",
 )
+GEMMA3 = SyntheticModel(
+    name="synthetic-gemma3",
+    architecture="gemma3",
+    seed=7,
+    vocabulary=sentencepiece,
+    write=gemma3.write,
+    roles=("synthetic", "sliding-window"),
+    variable="LLAMA_TEST_SYNTH_GEMMA3",
+)
+QWEN35 = SyntheticModel(
+    name="synthetic-qwen35",
+    architecture="qwen35",
+    seed=8,
+    vocabulary=qwen35.vocabulary,
+    write=qwen35.write,
+    roles=("synthetic", "hybrid"),
+    variable="LLAMA_TEST_SYNTH_QWEN35",
+)
+MAMBA2 = SyntheticModel(
+    name="synthetic-mamba2",
+    architecture="mamba2",
+    seed=9,
+    vocabulary=sentencepiece,
+    write=mamba2.write,
+    roles=("synthetic", "recurrent"),
+    variable="LLAMA_TEST_SYNTH_MAMBA2",
+)
+RWKV7 = SyntheticModel(
+    name="synthetic-rwkv7",
+    architecture="rwkv7",
+    seed=10,
+    vocabulary=sentencepiece,
+    write=rwkv7.write,
+    roles=("synthetic", "recurrent"),
+    variable="LLAMA_TEST_SYNTH_RWKV7",
+)
+RANKER = SyntheticModel(
+    name="synthetic-ranker",
+    architecture="bert",
+    seed=11,
+    vocabulary=rankers.encoder_vocabulary,
+    write=rankers.write_encoder,
+    roles=("synthetic", "ranking"),
+    variable="LLAMA_TEST_SYNTH_RANKER",
+)
+TEMPLATE_RANKER = SyntheticModel(
+    name="synthetic-template-ranker",
+    architecture="qwen3",
+    seed=12,
+    vocabulary=rankers.decoder_vocabulary,
+    write=rankers.write_decoder,
+    roles=("synthetic", "ranking"),
+    variable="LLAMA_TEST_SYNTH_TEMPLATE_RANKER",
+)
 LARGE_VOCABULARY = dataclasses.replace(LLAMA.with_vocabulary(150_000), roles=("benchmark",), variable="")
 
-SYNTHETIC_MODELS = (LLAMA, LFM2, BERT, MIXTURE, T5, LORA, LARGE_VOCABULARY)
+SYNTHETIC_MODELS = (LLAMA, LFM2, BERT, MIXTURE, T5, LORA, GEMMA3, QWEN35, MAMBA2, RWKV7, RANKER, TEMPLATE_RANKER, LARGE_VOCABULARY)
 
 
 def find(name: str) -> SyntheticModel:

@@ -68,7 +68,7 @@ def byte_pairs(file: GgufFile, *, splitting: str, control: Sequence[str], end: s
     return len(tokens)
 
 
-def wordpiece(file: GgufFile) -> int:
+def wordpiece(file: GgufFile, *, token_types: int = 2) -> int:
     """BERT's special tokens, then letters, digits and a few signs as word starts and as continuations.
 
     Returns the number of tokens.
@@ -81,7 +81,7 @@ def wordpiece(file: GgufFile) -> int:
     file.set("tokenizer.ggml.model", "bert")
     file.set("tokenizer.ggml.tokens", tokens)
     file.set("tokenizer.ggml.token_type", kinds)
-    file.set("tokenizer.ggml.token_type_count", 2)
+    file.set("tokenizer.ggml.token_type_count", token_types)
     _special(file, padding=0, unknown=4, bos=5, cls=5, seperator=6, mask=7)  # the format's own spelling
     return len(tokens)
 

