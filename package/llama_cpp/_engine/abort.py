@@ -6,6 +6,7 @@ The native abort callback is libc's strlen over two bytes: "\0" has length 0, go
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 from llama_cpp._native.bindings.declarations.ggml import ggml_abort_callback
@@ -37,3 +38,26 @@ class AbortFlag:
     def is_set(self) -> bool:
         """Whether a stop was asked for since the last `clear`."""
         return self._bytes[0] != b"\0"
+
+
+class AbortRelay:
+    """Asks a Python function beside the flag; an exception in it stops the evaluation and is kept."""
+
+    def __init__(self, flag: AbortFlag, function: Callable[[], object]) -> None:
+        self._flag = flag
+        self._function = function
+        self._error: BaseException | None = None
+        self.callback = ggml_abort_callback(self._call)
+
+    def _call(self, _data: object) -> bool:
+        try:
+            return self._flag.is_set() or bool(self._function())
+        except BaseException as error:  # noqa: BLE001 - kept, and raised again once C has returned
+            self._error = error
+            return True
+
+    def raise_pending(self) -> None:
+        """Raise what the function raised since the last time."""
+        error, self._error = self._error, None
+        if error is not None:
+            raise error

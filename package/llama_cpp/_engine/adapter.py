@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +17,16 @@ import numpy as np
 
 from llama_cpp._native.bindings import llama
 
-from .errors import AdapterLoadError, InvalidArgumentError
+from .errors import AdapterError, AdapterLoadError, InvalidArgumentError
 from .handle import Handle
-from .returns import log_mark, require_pointer
+from .returns import log_mark, require_pointer, require_zero
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
+    from .context import Context
     from .model import Model
 
 _VALUE_BYTES = 4096
@@ -44,7 +46,20 @@ class LoraAdapter(Handle[llama.llama_adapter_lora_p]):
         mark = log_mark()
         pointer = llama.llama_adapter_lora_init(model.pointer, os.fsencode(self.path))
         pointer = require_pointer(pointer, AdapterLoadError, f"the LoRA adapter could not be loaded: {self.path}", mark)
+        self._users: weakref.WeakSet[Context] = weakref.WeakSet()
         self._own(pointer, llama.llama_adapter_lora_free, parent=model)
+
+    def used_by(self, context: Context) -> None:
+        """Remember who has to let go of it before it is freed."""
+        self._users.add(context)
+
+    def close(self) -> None:
+        """Take it out of force everywhere, and free it."""
+        for context in list(self._users):
+            rest = tuple(entry for entry in context.adaptation.loras if entry[0] is not self)
+            if not context.closed and rest != context.adaptation.loras:
+                context.adapt(replace(context.adaptation, loras=rest))
+        super().close()
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -116,3 +131,25 @@ class Adaptation:
 
 PLAIN = Adaptation()
 """The model as it is."""
+
+
+def set_loras(context: llama.llama_context_p, adaptation: Adaptation) -> None:
+    """Put these LoRA adapters in force on a native context, in place of those before. Raises `AdapterError`."""
+    count = len(adaptation.loras)
+    adapters = (ctypes.c_void_p * count)(*(lora.pointer for lora, _ in adaptation.loras))
+    scales = (ctypes.c_float * count)(*(scale for _, scale in adaptation.loras))
+    mark = log_mark()
+    code = llama.llama_set_adapters_lora(context, adapters, count, scales)
+    require_zero(code, AdapterError, "the LoRA adapters could not be put in force", mark)
+
+
+def set_control_vector(context: llama.llama_context_p, vector: ControlVector | None) -> None:
+    """Put a control vector in force on a native context; None takes the former one away. Raises `AdapterError`."""
+    if vector is None:
+        llama.llama_set_adapter_cvec(context, None, 0, 0, 0, 0)
+        return
+    rows = vector.directions
+    mark = log_mark()
+    data = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+    code = llama.llama_set_adapter_cvec(context, data, rows.size, rows.shape[1], vector.first, vector.last)
+    require_zero(code, AdapterError, "the control vector could not be put in force", mark)

@@ -22,31 +22,29 @@ class Candidates:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self._own: NDArray[Any] = np.zeros(capacity, CANDIDATE)
+        self._id, self._logit, self._p = self._own["id"], self._own["logit"], self._own["p"]
         self._ids = np.arange(capacity, dtype=np.int32)
         self.struct = llama.llama_token_data_array()
-        self._point()
-
-    def _point(self) -> None:
-        address = self._own.ctypes.data
-        self.struct.data = ctypes.cast(address, ctypes.POINTER(llama.llama_token_data))
+        self._address = ctypes.cast(self._own.ctypes.data, ctypes.POINTER(llama.llama_token_data))
+        self._reset(0)
 
     def fill(self, logits: NDArray[np.float32]) -> None:
         """One candidate per logit, with its index as token id."""
         count = len(logits)
-        self._own["id"][:count] = self._ids[:count]
-        self._own["logit"][:count] = logits
+        self._id[:count] = self._ids[:count]
+        self._logit[:count] = logits
         self._reset(count)
 
-    def fill_tokens(self, tokens: NDArray[np.int32] | list[int], logits: NDArray[np.float32] | float) -> None:
+    def fill_tokens(self, tokens: NDArray[np.integer[Any]] | list[int], logits: NDArray[np.float32] | float) -> None:
         """Candidates with the given ids."""
         count = len(tokens)
-        self._own["id"][:count] = tokens
-        self._own["logit"][:count] = logits
+        self._id[:count] = tokens
+        self._logit[:count] = logits
         self._reset(count)
 
     def _reset(self, count: int) -> None:
-        self._own["p"][:count] = 0
-        self._point()  # a sampler may have pointed elsewhere
+        self._p[:count] = 0
+        self.struct.data = self._address  # a sampler may have pointed elsewhere
         self.struct.size = count
         self.struct.selected = -1
         self.struct.sorted = False
@@ -75,4 +73,4 @@ class Candidates:
     def selected_token(self) -> int:
         """The token id of the selected candidate; -1 when none was selected."""
         index = self.selected
-        return -1 if index < 0 else int(self.data["id"][index])
+        return -1 if index < 0 else int(self.struct.data[index].id)

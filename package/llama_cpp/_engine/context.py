@@ -6,19 +6,20 @@ last use of its outputs. Only `abort` may be called at any time. Sampling is the
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_float, c_void_p
+from ctypes import c_float
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from llama_cpp._native.bindings import ggml, llama
 
-from .abort import AbortFlag
-from .adapter import PLAIN, Adaptation, ControlVector
+from .abort import AbortFlag, AbortRelay
+from .adapter import PLAIN, Adaptation, set_control_vector, set_loras
 from .batch import Batch, Outputs
+from .changes import Changes, open_contexts
+from .choices import check_cache
 from .errors import (
-    AdapterError,
     BatchSizeError,
     ContextCreateError,
     InvalidArgumentError,
@@ -27,11 +28,13 @@ from .errors import (
 )
 from .handle import Handle
 from .leaving import evaluations, park
-from .logbridge import bridge, last_lines
+from .logbridge import bridge
 from .memory import Memory
 from .outputs import OutputRows, float_view
 from .params import ContextParams, native_context_params
+from .pooled import require_even_batches
 from .returns import log_mark, raise_decode_failure, require_pointer
+from .state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +43,9 @@ if TYPE_CHECKING:
 
     from llama_cpp._native.pointers import Pointer
 
+    from .batch_ext import BatchExt
     from .model import Model
+    from .sampler import SamplerChain
     from .threadpool import ThreadPool
     from .vocab import Tokens
 
@@ -69,21 +74,30 @@ class Context(Handle[llama.llama_context_p]):
         self.params = params = params or ContextParams()
         if model.params.vocab_only:
             raise ContextCreateError("a model loaded with vocab_only=True cannot be evaluated; load it with its weights")
+        if params.ctx_type == llama.LLAMA_CONTEXT_TYPE_MTP and not model.params.load_mtp:
+            raise ContextCreateError("a context for multi-token prediction needs a model that was loaded with load_mtp=True")
+        check_cache(model, params.type_k)
         self._flag = AbortFlag()
         self._stop = self._flag.set
         struct = native_context_params(params)
+        require_even_batches(model, struct)
         struct.abort_callback = self._flag.callback
         struct.abort_callback_data = self._flag.address
         mark = log_mark()
         pointer = llama.llama_init_from_model(model.pointer, struct)
         pointer = require_pointer(pointer, ContextCreateError, "the context could not be created", mark)
-        self._own(pointer, llama.llama_free, parent=model, keep=(self._flag,))
+        self.changes = Changes()
+        self._own(pointer, self.changes.before(llama.llama_free), parent=model, keep=(self._flag,))
+        open_contexts[pointer] = self
         self._read_sizes(struct)
         self._one = Batch(1)
         self._one.fill(np.zeros(1, np.int32), pos=0)
         self._one_seq_id: int | None = None  # so that the first one is checked
         self._batch: Batch | None = None
         self._rows = OutputRows()
+        self.device_states: dict[int, tuple[bytes, int]] = {}  # what `State` keeps on the device, by sequence, with its flags
+        self.samplers: dict[int, SamplerChain] = {}  # those that `DeviceSampling` attached
+        self._relay: AbortRelay | None = None
         self._encoded = not (model.has_encoder and model.has_decoder)
         self._adaptation = PLAIN
         self._threadpools: tuple[ThreadPool | int, ...] = ()
@@ -94,6 +108,11 @@ class Context(Handle[llama.llama_context_p]):
     def memory(self) -> Memory | None:
         """Operations on what was evaluated; None for models without memory (embedding encoders)."""
         return Memory(self) if self._has_memory else None
+
+    @property
+    def state(self) -> State:
+        """Saving and restoring what memory holds."""
+        return State(self)
 
     def _read_sizes(self, struct: llama.llama_context_params) -> None:
         """What native code made of the parameters, which may differ from what was asked."""
@@ -191,7 +210,7 @@ class Context(Handle[llama.llama_context_p]):
     def decode_batch(self, batch: Batch) -> None:
         """Evaluate a batch that the caller filled: several sequences, embeddings, chosen outputs. Not split."""
         self._require_encoded()
-        self._check_batch(batch, self.n_batch)
+        self._check_batch(batch, self.n_batch if self._has_memory and self.causal else self.n_ubatch)
         self._evaluate(llama.llama_decode, batch)
         self._rows.marked(batch.outputs[: batch.size])
 
@@ -211,7 +230,25 @@ class Context(Handle[llama.llama_context_p]):
         self._encoded = True
         self._rows.marked(np.ones(batch.size, np.int8))
 
-    def _evaluate(self, call: Callable[[llama.llama_context_p, llama.llama_batch], int], batch: Batch) -> None:
+    def process(self, batch: BatchExt, *, encode: bool = False) -> None:
+        """Decode or encode a growing batch. Not split."""
+        together = encode or not self._has_memory or not self.causal
+        limit, size = self.n_ubatch if together else self.n_batch, len(batch)
+        if not encode:
+            self._require_encoded()
+        if batch.context is not self:
+            raise InvalidArgumentError("this batch was made for another context")
+        if not 1 <= size <= limit:
+            raise BatchSizeError(f"a batch of {size} entries cannot be evaluated at once; the limit is {limit}")
+        marks = np.ones(size, np.int8) if encode or self._embeddings else batch.outputs
+        if int(np.count_nonzero(marks)) > self.n_outputs_max:
+            raise BatchSizeError(f"{np.count_nonzero(marks)} outputs were asked for; the context has n_outputs_max={self.n_outputs_max}")
+        kind = llama.LLAMA_PROCESS_TYPE_ENCODE if encode else llama.LLAMA_PROCESS_TYPE_DECODE
+        self._evaluate(lambda pointer, native: llama.llama_process(pointer, kind, native), batch)
+        self._encoded = self._encoded or encode
+        self._rows.marked(marks)
+
+    def _evaluate(self, call: Callable[[llama.llama_context_p, Any], int], batch: Batch | BatchExt) -> None:
         pointer, running = self.pointer, evaluations.running
         self._rows.count = 0
         mark = bridge.count
@@ -225,6 +262,9 @@ class Context(Handle[llama.llama_context_p]):
         if evaluations.closed:
             park()
         if code:
+            self.changes.failed(code, batch)
+            if self._relay is not None:
+                self._relay.raise_pending()
             raise_decode_failure(code, mark)
 
     def _leave(self) -> NoReturn:
@@ -234,10 +274,11 @@ class Context(Handle[llama.llama_context_p]):
     def _check_batch(self, batch: Batch, limit: int) -> None:
         self._owned()
         size = batch.size
-        if not 1 <= size <= limit:
-            raise BatchSizeError(f"a batch of {size} tokens cannot be evaluated at once; the limit is {limit}")
-        if batch.embeddings is None:
+        if not 1 <= size <= min(limit, batch.capacity):
+            raise BatchSizeError(f"a batch of {size} tokens cannot be evaluated at once; the limit is {min(limit, batch.capacity)}")
+        if batch.has_tokens:
             self.vocab.check_all(batch.tokens[:size])
+        batch.check_rows(self)
         widths = batch.n_seq_ids[:size]
         if int(widths.min()) < 1 or int(widths.max()) > batch.seq_ids.shape[1]:
             raise SequenceIdError("every token of a batch needs a sequence, and n_seq_ids no more than there is room for")
@@ -268,6 +309,15 @@ class Context(Handle[llama.llama_context_p]):
         """Let evaluations run again."""
         self._flag.clear()
 
+    def set_abort_callback(self, callback: Callable[[], object] | None) -> None:
+        """Ask `callback` during evaluations, about once per node of the graph, whether to stop: `DecodeAborted` follows.
+
+        What it raises stops the evaluation too, and is raised in its place. `abort` works as before. None ends it.
+        """
+        self._relay = None if callback is None else AbortRelay(self._flag, callback)
+        asked = self._flag.callback if self._relay is None else self._relay.callback
+        llama.llama_set_abort_callback(self.pointer, asked, self._flag.address)
+
     def synchronize(self) -> None:
         """Wait until the last evaluation is finished; reading outputs does that too."""
         llama.llama_synchronize(self.pointer)
@@ -290,11 +340,19 @@ class Context(Handle[llama.llama_context_p]):
 
     def logits(self, index: int = -1) -> NDArray[np.float32]:
         """The logits of one row, shape (n_vocab,). `index` is a slot of the batch, or counts rows from the end."""
-        rows = llama.llama_get_logits_ith(self.pointer, self._rows.check(index))
-        return self._view(rows, 1, self.n_vocab, "logits").reshape(-1)
+        index, given = self._rows.check(index), self._rows.given
+        if not self._has_memory and not self.model.is_diffusion:
+            raise OutputIndexError("an encoder leaves no logits, only embeddings")
+        if given is not None:
+            return given
+        rows = llama.llama_get_logits_ith(self.pointer, index)
+        width = self.n_vocab if not self.samplers else int(llama.llama_get_sampled_logits_count_ith(self.pointer, index))
+        return self._view(rows, 1, width, "logits").reshape(-1)
 
     def logits_rows(self) -> NDArray[np.float32]:
         """The logits of all rows in batch order, shape (n_outputs, n_vocab)."""
+        if self._rows.given is not None:
+            return self._rows.given[np.newaxis]
         rows = llama.llama_get_logits(self.pointer)
         return self._view(rows, self._rows.count, self.n_vocab, "logits")
 
@@ -335,6 +393,9 @@ class Context(Handle[llama.llama_context_p]):
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Change the thread counts; no more than an attached pool has."""
+        for count in (n_threads, n_threads_batch):
+            if not 1 <= count <= ggml.GGML_MAX_N_THREADS:
+                raise InvalidArgumentError(f"{count} threads are out of range: 1 to {ggml.GGML_MAX_N_THREADS}")
         for pool, count in zip(self._threadpools, (n_threads, n_threads_batch), strict=False):
             if not isinstance(pool, int) and count > pool.n_threads:
                 raise InvalidArgumentError(f"the attached thread pool has {pool.n_threads} threads, not {count}; detach it to use more")
@@ -398,35 +459,17 @@ class Context(Handle[llama.llama_context_p]):
         What memory holds was computed with the former ones; it is the caller's to forget it. Raises `AdapterError`.
         """
         if adaptation.loras != self._adaptation.loras:
-            self._set_loras(adaptation)
+            set_loras(self.pointer, adaptation)
+            for lora, _ in adaptation.loras:
+                lora.used_by(self)
         if adaptation.control is not self._adaptation.control:
-            self._set_control_vector(adaptation.control)
+            set_control_vector(self.pointer, adaptation.control)
         self._adaptation = adaptation
 
     @property
     def adaptation(self) -> Adaptation:
         """What is in force now."""
         return self._adaptation
-
-    def _set_loras(self, adaptation: Adaptation) -> None:
-        count = len(adaptation.loras)
-        adapters = (c_void_p * count)(*(lora.pointer for lora, _ in adaptation.loras))
-        scales = (c_float * count)(*(scale for _, scale in adaptation.loras))
-        mark = log_mark()
-        code = llama.llama_set_adapters_lora(self.pointer, adapters, count, scales)
-        if code:
-            raise AdapterError("the LoRA adapters could not be put in force", code=code, log_lines=last_lines(since=mark))
-
-    def _set_control_vector(self, vector: ControlVector | None) -> None:
-        if vector is None:
-            llama.llama_set_adapter_cvec(self.pointer, None, 0, 0, 0, 0)
-            return
-        rows = vector.directions
-        mark = log_mark()
-        data = rows.ctypes.data_as(POINTER(c_float))
-        code = llama.llama_set_adapter_cvec(self.pointer, data, rows.size, rows.shape[1], vector.first, vector.last)
-        if code:
-            raise AdapterError("the control vector could not be put in force", code=code, log_lines=last_lines(since=mark))
 
     def performance(self) -> Performance:
         """Timings and counters since the last reset."""

@@ -39,6 +39,7 @@ class Memory:
     def clear(self, *, data: bool = True) -> None:
         """Forget everything; with `data` the buffers are zeroed too."""
         llama.llama_memory_clear(self.pointer, data)
+        self._context.changes.lost()
 
     def remove(self, seq_id: int, p0: int = -1, p1: int = -1) -> bool:
         """Remove a range of a sequence, or of all with seq_id -1; False when this memory cannot cut there.
@@ -47,7 +48,11 @@ class Memory:
         """
         if seq_id != -1:
             self._check(seq_id)
-        return bool(llama.llama_memory_seq_rm(self.pointer, seq_id, p0, p1))
+        each = range(self._n_seq_max) if seq_id == -1 else (seq_id,)  # recurrent memory knows no "all"
+        removed = [bool(llama.llama_memory_seq_rm(self.pointer, one, p0, p1)) for one in each]
+        if any(removed):
+            self._context.changes.removed(seq_id, p0, p1)
+        return all(removed)
 
     def copy(self, source: int, target: int, p0: int = -1, p1: int = -1) -> None:
         """Copy a range to another sequence. Between streams of their own (kv_unified off) only whole sequences."""
@@ -58,17 +63,26 @@ class Memory:
                 raise MemoryOperationError("only whole sequences can be copied unless the context has kv_unified=True")
             p0 = p1 = -1
         llama.llama_memory_seq_cp(self.pointer, source, target, p0, p1)
+        if source != target:
+            self._context.changes.lost(0, target)
 
     def keep(self, seq_id: int) -> None:
         """Remove every other sequence."""
         self._check(seq_id)
         llama.llama_memory_seq_keep(self.pointer, seq_id)
+        if self._streams:  # it only looks at the stream of the sequence that stays
+            for other in set(range(self._n_seq_max)) - {seq_id}:
+                llama.llama_memory_seq_rm(self.pointer, other, -1, -1)
+        self._context.changes.lost(spared=seq_id)
 
     def add(self, seq_id: int, p0: int, p1: int, delta: int) -> None:
         """Shift the positions of a range."""
         self._check(seq_id)
         self._require_shift()
         llama.llama_memory_seq_add(self.pointer, seq_id, p0, p1, delta)
+        if delta:
+            self._context.changes.removed(seq_id, p0, p1)
+            self._context.changes.removed(seq_id, max(p0, 0) + delta, -1)
 
     def divide(self, seq_id: int, p0: int, p1: int, divisor: int) -> None:
         """Divide the positions of a range."""
@@ -77,6 +91,8 @@ class Memory:
             raise InvalidArgumentError(f"divisor {divisor} must be positive")
         self._require_shift()
         llama.llama_memory_seq_div(self.pointer, seq_id, p0, p1, divisor)
+        if divisor > 1:
+            self._context.changes.removed(seq_id, max(p0, 0) // divisor, -1)
 
     def pos_min(self, seq_id: int = 0) -> int:
         """The first position that memory still holds completely; -1 when the sequence is empty."""

@@ -19,26 +19,34 @@ if TYPE_CHECKING:
 
 
 class OutputRows:
-    """The outputs of one evaluation: `count` rows, for the marked slots of a batch of `size`. A `count` of 0 says all."""
+    """The outputs of one evaluation: `count` rows, for the marked slots of a batch of `size`. A `count` of 0 says all.
 
-    __slots__ = ("_marks", "count", "size")
+    `given` is a row that no evaluation left: it came back with a state, and stands for the last one.
+    """
+
+    __slots__ = ("_marks", "count", "given", "size")
 
     def __init__(self) -> None:
         self.count = 0
         self.size = 0
+        self.given: NDArray[np.float32] | None = None
         self._marks: NDArray[np.int8] | None = None
 
     def none(self) -> None:
-        """No rows: nothing was evaluated, or it failed."""
-        self.count, self.size, self._marks = 0, 0, None
+        """No rows: nothing was evaluated, it failed, or memory holds something else now."""
+        self.count, self.size, self._marks, self.given = 0, 0, None, None
+
+    def give(self, logits: NDArray[np.float32]) -> None:
+        """One row, which is not in native memory."""
+        self.count, self.size, self._marks, self.given = 1, 1, None, logits
 
     def last(self, size: int) -> None:
         """One row, for the last of `size` slots."""
-        self.count, self.size, self._marks = 1, size, None
+        self.count, self.size, self._marks, self.given = 1, size, None, None
 
     def marked(self, marks: NDArray[np.int8]) -> None:
         """A row for each slot whose mark is not 0."""
-        self.count, self.size, self._marks = int(np.count_nonzero(marks)), len(marks), marks.copy()
+        self.count, self.size, self._marks, self.given = int(np.count_nonzero(marks)), len(marks), marks.copy(), None
 
     def check(self, index: int) -> int:
         """The index itself: a slot that has a row, or a negative number counting rows from the end."""

@@ -12,11 +12,13 @@ from typing import Any
 
 from llama_cpp._native.bindings import ggml_backend, llama
 
+from .choices import check_choice
 from .errors import InvalidArgumentError
 
 KvOverride = bool | int | float | str
 Progress = Callable[[float], "bool | None"]
 
+_NUMBERS = (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int)
 _TEXT_LIMIT = 127  # llama_model_kv_override holds keys and texts in char[128]
 _EXPERT_TENSORS = r"ffn_(up|down|gate|gate_up)_(ch|)exps"
 
@@ -154,6 +156,8 @@ def _copy_scalars(params: Any, struct: Any, leave: tuple[str, ...]) -> None:
         if each.name in leave or value is None:
             continue
         _check_range(each.name, kinds[each.name], value)
+        if kinds[each.name] in _NUMBERS:
+            check_choice(each.name, value)
         setattr(struct, each.name, value)
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from llama_cpp._native.bindings.declarations.llama import llama_context_p, llama_memory_t
 
 __all__ = [
+    "LLAMA_PARAMS_FIT_STATUS_ERROR",
+    "LLAMA_PARAMS_FIT_STATUS_FAILURE",
+    "LLAMA_PARAMS_FIT_STATUS_SUCCESS",
     "GGMLStatus",
     "LlamaModelKVOverrideType",
     "LlamaModelMetaKey",
@@ -46,6 +49,11 @@ class llama_params_fit_status(IntEnum):  # noqa: N801 - a C name
     LLAMA_PARAMS_FIT_STATUS_SUCCESS = 0
     LLAMA_PARAMS_FIT_STATUS_FAILURE = 1
     LLAMA_PARAMS_FIT_STATUS_ERROR = 2
+
+
+LLAMA_PARAMS_FIT_STATUS_SUCCESS = 0
+LLAMA_PARAMS_FIT_STATUS_FAILURE = 1
+LLAMA_PARAMS_FIT_STATUS_ERROR = 2
 
 
 def _memory(ctx: llama_context_p) -> llama_memory_t:

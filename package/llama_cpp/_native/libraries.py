@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LIBRARY_PATH_VARIABLE = "LLAMA_CPP_LIB_PATH"
+MULTIMODAL_VARIABLES = ("MTMD_CPP_LIB", "LLAVA_CPP_LIB")
 CORE_LIBRARIES = ("ggml-base", "ggml", "llama", "mtmd")
 """In dependency order: each needs only those before it."""
 
@@ -27,16 +28,21 @@ _OWN_NAMES = ("ggml", "llama", "mtmd")
 
 
 class LibrarySet:
-    """The core libraries of one folder. Thread-safe; a library that is open stays open."""
+    """The core libraries of one folder. Thread-safe; a library that is open stays open.
+
+    `multimodal` names another file for mtmd, or one beside it.
+    """
 
     def __init__(
         self,
         folder: Path,
         *,
+        multimodal: Path | None = None,
         naming: FileNaming | None = None,
         open_library: Callable[[str], ctypes.CDLL] = ctypes.CDLL,
     ) -> None:
         self.folder = folder
+        self._multimodal = multimodal
         self._naming = naming or naming_for()
         self._open_library = open_library
         self._opened: dict[str, ctypes.CDLL] = {}
@@ -60,13 +66,17 @@ class LibrarySet:
 
     def file(self, name: str) -> Path:
         """The file of core library `name`; `NativeLibraryError` when the folder has none."""
-        candidates = self._naming.library_files(name)
+        folder, candidates = self.folder, self._naming.library_files(name)
+        if name == "mtmd" and self._multimodal is not None:
+            if self._multimodal.is_file():
+                return self._multimodal
+            folder = self._multimodal.parent
         for candidate in candidates:
-            path = self.folder / candidate
+            path = folder / candidate
             if path.is_file():
                 return path
         raise NativeLibraryError(
-            f"{candidates[0]} not found in {self.folder}. {_next_step(self.folder)}",
+            f"{candidates[0]} not found in {folder}. {_next_step(folder)}",
         )
 
     def _open(self, name: str) -> ctypes.CDLL:
@@ -81,7 +91,7 @@ class LibrarySet:
         else:
             cause = None
         raise NativeLibraryError(
-            f"{path.name} could not be opened: {damage} (in {self.folder}). {_next_step(self.folder)}",
+            f"{path.name} could not be opened: {damage} (in {path.parent}). {_next_step(path.parent)}",
         ) from cause
 
     def _prepare(self) -> None:
@@ -117,6 +127,12 @@ def resolve_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(__file__).resolve().parent.parent / "lib"
 
 
+def resolve_multimodal(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The multimodal library that the user chose, if any."""
+    chosen = next((environment[name] for name in MULTIMODAL_VARIABLES if environment.get(name)), None)
+    return None if chosen is None else Path(chosen).expanduser().absolute()
+
+
 def library_folder() -> Path:
     """The folder that this process takes its native libraries from; fixed at the first call."""
     return _process_set().folder
@@ -128,6 +144,9 @@ def library(name: str) -> ctypes.CDLL:
 
 
 def _next_step(folder: Path) -> str:
+    chosen = next((name for name in MULTIMODAL_VARIABLES if os.environ.get(name)), None)
+    if chosen is not None and folder == Path(os.environ[chosen]).expanduser().absolute().parent:
+        return f"{chosen} chose this folder: let it name the file of a complete set, or unset it to use the packaged one."
     if os.environ.get(LIBRARY_PATH_VARIABLE):
         return f"{LIBRARY_PATH_VARIABLE} chose this folder: point it at a complete set, or unset it to use the packaged one."
     if not folder.is_dir():
@@ -147,5 +166,5 @@ def _process_set() -> LibrarySet:
     if _set is None:
         with _set_lock:
             if _set is None:
-                _set = LibrarySet(resolve_folder())
+                _set = LibrarySet(resolve_folder(), multimodal=resolve_multimodal())
     return _set

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llama_cpp._engine.errors import GrammarError, TokenRangeError
-from llama_cpp._engine.grammar import GrammarSampler, LazyGrammar, spell
+from llama_cpp._engine.grammar import GrammarSampler, incomplete
 from tests.package.engine.fake_samplers import FakeSamplers
-from tests.package.engine.fakes import BOS, EOS, N_VOCAB, FakeLlama
+from tests.package.engine.fakes import EOS, N_VOCAB, FakeLlama
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,19 +24,6 @@ def samplers(native: FakeLlama) -> FakeSamplers:
 def vocab(native: FakeLlama, samplers: FakeSamplers) -> Iterator[Vocab]:  # noqa: ARG001 - it has to come first
     with native.model() as model:
         yield model.vocab
-
-
-@pytest.fixture
-def lazy(vocab: Vocab) -> Iterator[Any]:
-    made = []
-
-    def make(text: Any, **triggers: Any) -> Any:
-        made.append(LazyGrammar(vocab, text, **triggers))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.handle.close()
 
 
 def feed(grammar: Any, text: Any) -> None:
@@ -71,111 +58,72 @@ def test_a_token_is_asked_about_before_it_is_accepted(vocab: Vocab) -> None:
             grammar.accept(N_VOCAB)
 
 
-def test_a_lazy_grammar_needs_a_trigger(vocab: Vocab) -> None:
-    with pytest.raises(GrammarError, match="needs trigger"):
-        LazyGrammar(vocab, "ab")
-
-
-@pytest.mark.parametrize("pattern", ["(a", "[z-a]", "*", "a{3,2}"])
-def test_a_pattern_that_is_no_regular_expression(vocab: Vocab, pattern: str) -> None:
-    with pytest.raises(GrammarError, match="no valid regular expression"):
-        LazyGrammar(vocab, "ab", patterns=[pattern])
-
-
-def test_asleep_everything_is_allowed(lazy: Any) -> None:
-    grammar = lazy("ab", patterns=["TOOL"])
-    assert grammar.allows(EOS)
-    feed(grammar, b"TOO many tools")
-    assert not grammar.awake
-
-
-def test_a_trigger_token_is_the_grammars_first(lazy: Any) -> None:
-    grammar = lazy("ab", tokens=[97])
-    feed(grammar, b"xyz")
-    grammar.accept(97)
-    assert grammar.awake
-    assert [grammar.allows(token) for token in (98, 97)] == [True, False]
-
-
 @pytest.mark.parametrize(
-    ("pattern", "text", "begins"),
+    ("text", "rest"),
     [
-        ("TOOL", b"go TOOL", b"TOOL"),
-        ("(?:go )(TO)OL", b"go TOOL", b"TOOL"),
-        ("(x)?go TO(OL)", b"go TOOL", b"OL"),
-        ("(x*)TOOL", b"go TOOL", b"TOOL"),
-        (r"^go (T)[\s\S]*$", b"go T", b"T"),
+        (b"", b""),
+        (b"abc", b""),
+        ("é語😀".encode(), b""),
+        ("aé".encode()[:-1], b"\xc3"),
+        ("a語".encode()[:-1], b"\xe8\xaa"),
+        ("a語".encode()[:-2], b"\xe8"),
+        ("😀".encode()[:-1], b"\xf0\x9f\x98"),
+        (b"\x80\x80", b""),
     ],
 )
-def test_a_pattern_wakes_the_grammar_at_its_group(lazy: Any, pattern: str, text: Any, begins: Any) -> None:
-    grammar = lazy(begins.decode() + "!", patterns=[pattern])
-    feed(grammar, text)
-    assert grammar.awake
-    assert grammar.allows(ord("!"))
+def test_the_beginning_of_a_character(text: bytes, rest: bytes) -> None:
+    assert incomplete(text) == rest
 
 
-def test_anchored_patterns_match_the_whole_text(lazy: Any) -> None:
-    grammar = lazy("b", patterns=["^ab$"])
-    feed(grammar, b"xab")
-    assert not grammar.awake
+class Witness:
+    """Takes every token but `refused`."""
+
+    def __init__(self, refused: int) -> None:
+        self.refused, self.seen = refused, list[tuple[int, bytes]]()
+
+    def takes(self, token: int, piece: bytes) -> bool:
+        assert piece == bytes([token])
+        return token != self.refused
+
+    def accept(self, token: int, piece: bytes) -> None:
+        self.seen.append((token, piece))
+
+    def reset(self) -> None:
+        self.seen.clear()
+
+    def clone(self) -> Witness:
+        copy = Witness(self.refused)
+        copy.seen = list(self.seen)
+        return copy
 
 
-def test_a_trigger_whose_text_the_grammar_refuses_is_no_crash(lazy: Any) -> None:
-    grammar = lazy("TOOL(", patterns=["TOOM"])
-    feed(grammar, b"TOO")
-    assert not grammar.allows(ord("M"))
-    with pytest.raises(GrammarError, match="completes a trigger"):
-        grammar.accept(ord("M"))
-    assert not grammar.awake
-    feed(grammar, b"L")
+def test_a_witness_is_asked_and_told(vocab: Vocab) -> None:
+    witness = Witness(98)
+    with GrammarSampler(vocab, "ab", witness=witness) as grammar:
+        grammar.accept(97)
+        assert not grammar.allows(98)
+        with pytest.raises(GrammarError):
+            grammar.accept(98)
+        witness.refused = -1
+        with grammar.clone() as copy:
+            copy.accept(98)
+            copy.accept(EOS)  # which is no part of the text
+        assert witness.seen == [(97, b"a")]
+        grammar.reset()
+        assert witness.seen == []
+        assert not grammar.prefixes_decide
 
 
-def test_a_match_may_begin_inside_a_token(native: FakeLlama, vocab: Vocab, lazy: Any) -> None:
-    pieces = {200: b"say<", 201: b"tool>"}
-    native.replace("llama_token_to_piece", lambda _v, token, buffer, *_: put(buffer, pieces.get(token, bytes([token]))))
-    grammar = lazy("<", patterns=["<tool>"])
-    accepted: list[int] = []
-    grammar._grammar.accept = accepted.append
-    grammar._grammar.allows = lambda _token: True
-    grammar._grammar.clone = lambda: open_copy
-    open_copy = GrammarSampler(vocab, "x")
-    open_copy.allows, open_copy.accept = (lambda _token: True), (lambda _token: None)
-    grammar.accept(200)
-    grammar.accept(201)
-    assert accepted == [ord("<"), 201]
-    open_copy.close()
+def test_within_a_character_prefixes_say_nothing(native: FakeLlama, vocab: Vocab) -> None:
+    native.replace("llama_token_to_piece", lambda _v, token, buffer, *_: put(buffer, bytes([token])))
+    with GrammarSampler(vocab, "a\u00e9") as grammar:
+        states = [grammar.prefixes_decide]
+        for token in (97, 0xC3, 0xA9):
+            grammar.accept(token)
+            states.append(grammar.prefixes_decide)
+    assert states == [True, True, False, True]
 
 
 def put(buffer: Any, piece: Any) -> Any:
     buffer[: len(piece)] = piece
     return len(piece)
-
-
-def test_clones_and_resets_are_independent(lazy: Any) -> None:
-    grammar = lazy("ab", patterns=["ab"])
-    feed(grammar, b"xa")
-    copy = grammar.clone()
-    feed(copy, b"b")
-    assert (copy.awake, grammar.awake) == (True, False)
-    copy.reset()
-    feed(copy, b"b")
-    assert not copy.awake
-    feed(grammar, b"b")
-    assert grammar.awake
-    copy.handle.close()
-
-
-def test_spelling_around_a_leading_space(native: FakeLlama, vocab: Vocab) -> None:
-    def spaced(_vocab: Any, text: Any, size: Any, buffer: Any, _capacity: Any, *_: Any) -> Any:
-        """A vocabulary that puts a space before every text."""
-        tokens = [32, *text[:size]]
-        buffer[: len(tokens)] = tokens
-        return len(tokens)
-
-    assert spell(vocab, b"ab") == [97, 98]
-    native.replace("llama_tokenize", spaced)
-    assert spell(vocab, b"ab") == [97, 98]
-    native.replace("llama_tokenize", lambda *_: 0)
-    with pytest.raises(GrammarError, match="cannot spell"):
-        spell(vocab, b"ab")
-    assert BOS not in spell(vocab, b"")

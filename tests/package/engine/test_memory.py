@@ -42,8 +42,10 @@ def test_operations_reach_c(context: Context, calls: Any) -> None:
     assert calls == [
         ("clear", True),
         ("seq_rm", 1, 2, 3),
-        ("seq_rm", -1, -1, -1),
+        ("seq_rm", 0, -1, -1),
+        ("seq_rm", 1, -1, -1),
         ("seq_keep", 0),
+        ("seq_rm", 1, -1, -1),  # of another stream
         ("seq_add", 0, 1, 2, 3),
         ("seq_div", 0, 1, 2, 3),
         ("seq_pos_min", 1),

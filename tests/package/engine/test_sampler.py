@@ -175,7 +175,7 @@ def test_a_dropped_chain_frees_its_grammar_at_once_with_one_warning(native: Fake
 
 
 def test_a_grammar_constrains_wherever_it_was_added(samplers: FakeSamplers, chain: SamplerChain, context: Context) -> None:
-    chain.add_top_k(40).add_greedy().add_grammar(context.vocab, "no")
+    chain.add_top_k(40).add_penalties(context.n_vocab, 8, 1.0, 0.0, 0.5).add_greedy().add_grammar(context.vocab, "no")
     found = []
     for pos in range(3):
         context.decode_one(65, pos)  # the model wants an A
@@ -185,7 +185,7 @@ def test_a_grammar_constrains_wherever_it_was_added(samplers: FakeSamplers, chai
 
 
 def test_an_allowed_token_needs_no_mask(samplers: FakeSamplers, native: FakeLlama, chain: SamplerChain, context: Context) -> None:
-    chain.add_grammar(context.vocab, "A").add_greedy()
+    chain.add_grammar(context.vocab, "A").add_penalties(context.n_vocab, 8, 1.0, 0.0, 0.5).add_greedy()
     applied = []
     native.replace(
         "llama_sampler_apply", lambda pointer, entries: (applied.append(pointer), samplers.llama_sampler_apply(pointer, entries))
@@ -198,7 +198,7 @@ def test_an_allowed_token_needs_no_mask(samplers: FakeSamplers, native: FakeLlam
 def test_when_the_samplers_leave_nothing_the_grammar_says_so(
     samplers: FakeSamplers, native: FakeLlama, chain: SamplerChain, context: Context
 ) -> None:
-    chain.add_grammar(context.vocab, "n").add_greedy()
+    chain.add_grammar(context.vocab, "n").add_penalties(context.n_vocab, 8, 1.0, 0.0, 0.5).add_greedy()
 
     def stubborn(pointer: Any, reference: Any) -> None:
         samplers.llama_sampler_apply(pointer, reference)

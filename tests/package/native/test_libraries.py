@@ -119,3 +119,31 @@ def test_the_variable_replaces_the_packaged_folder(tmp_path: Path, monkeypatch: 
     packaged = resolve_folder({"LLAMA_CPP_LIB_PATH": ""})
     assert packaged == Path(libraries.__file__).resolve().parents[1] / "lib"
     assert packaged.is_absolute()
+
+
+@pytest.mark.parametrize("name", ["a_file", "no_file"])
+def test_another_multimodal_library(folder: Path, tmp_path: Path, name: str) -> None:
+    """The file itself; or one of the usual name beside it."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "libmtmd.so").write_bytes(b"a library")
+    (other / "a_file").write_bytes(b"a library")
+    opener = Opener()
+    chosen = LibrarySet(folder, multimodal=other / name, naming=naming_for("linux"), open_library=opener)
+    chosen.library("mtmd")
+    assert chosen.file("mtmd") == other / ("a_file" if name == "a_file" else "libmtmd.so")
+    assert chosen.file("llama") == folder / "libllama.so"
+
+
+def test_another_multimodal_library_that_is_missing(folder: Path, tmp_path: Path) -> None:
+    chosen = LibrarySet(folder, multimodal=tmp_path / "nowhere" / "libmtmd.so", naming=naming_for("linux"), open_library=Opener())
+    with pytest.raises(NativeLibraryError, match=r"libmtmd\.so not found in .*nowhere"):
+        chosen.library("mtmd")
+
+
+def test_the_environment_names_another_multimodal_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert libraries.resolve_multimodal({}) is None
+    assert libraries.resolve_multimodal({"LLAVA_CPP_LIB": "/a/b.so"}) == Path("/a/b.so").absolute()
+    assert libraries.resolve_multimodal({"MTMD_CPP_LIB": "/c/d.so", "LLAVA_CPP_LIB": "/a/b.so"}) == Path("/c/d.so").absolute()
+    monkeypatch.setenv("MTMD_CPP_LIB", "/c/d.so")
+    assert "MTMD_CPP_LIB chose this folder" in libraries._next_step(Path("/c").absolute())
