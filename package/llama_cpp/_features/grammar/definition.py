@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from llama_cpp._engine.errors import GrammarError
 from llama_cpp._engine.grammar import GRAMMAR_ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from . import gbnf_lexis
+from .gbnf import ParsedGrammar, parse_gbnf
+from .witness import TreeWitness
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from llama_cpp._engine.grammar import TokenWitness
     from llama_cpp._engine.sampler import SamplerChain
     from llama_cpp._engine.vocab import Vocab
 
 LLAMA_GRAMMAR_DEFAULT_ROOT = GRAMMAR_ROOT
-
-_ROOT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 Trigger = str | int
 
@@ -26,11 +31,12 @@ class LlamaGrammar:
     """An immutable grammar in GBNF, for any number of requests and models.
 
     `root` names the rule that a text begins with. `triggers` are regular expressions (Python's `re`) and token ids:
-    with `grammar_lazy=True` in a request the grammar sleeps until one of them is met. Raises ValueError for a text
-    that is empty or holds NUL, a name that no rule can have, and a trigger that cannot be used.
+    with `grammar_lazy=True` in a request the grammar sleeps until one of them is met. The text is parsed here: a mistake raises
+    `GrammarSyntaxError`, a ValueError with `line` and `column`. Other ValueErrors: a text that is empty or holds NUL, a trigger
+    that cannot be used. Whether a model has the tokens that a grammar names by their text is seen when it is used.
     """
 
-    __slots__ = ("_grammar", "_root", "_triggers")
+    __slots__ = ("_grammar", "_parsed", "_root", "_triggers")
 
     def __init__(self, grammar: str, *, root: str = LLAMA_GRAMMAR_DEFAULT_ROOT, triggers: Iterable[Trigger] | None = None) -> None:
         if not isinstance(grammar, str):
@@ -39,11 +45,14 @@ class LlamaGrammar:
             raise ValueError("the grammar is empty")
         if "\0" in grammar:
             raise ValueError("the grammar holds a NUL character")
-        if not isinstance(root, str) or not _ROOT_NAME.fullmatch(root):
+        if not grammar.isascii():
+            _require_unicode(grammar)
+        if not isinstance(root, str) or not gbnf_lexis.RULE_NAME.fullmatch(root):
             raise ValueError(f"root must be the name of a rule (letters, digits and -), not {root!r}")
         self._grammar = grammar
         self._root = root
         self._triggers = _checked(triggers)
+        self._parsed = _parsed(grammar, root)
 
     @classmethod
     def from_string(
@@ -68,6 +77,33 @@ class LlamaGrammar:
     ) -> LlamaGrammar:
         """A grammar from a UTF-8 file. FileNotFoundError when there is none, OSError when it cannot be read."""
         return cls(Path(file).read_text(encoding="utf-8"), root=root, triggers=triggers)
+
+    @classmethod
+    def from_json_schema(  # noqa: PLR0917 - the published order
+        cls,
+        json_schema: Any,
+        prop_order: Sequence[str] | None = None,
+        allow_fetch: bool = False,
+        dotall: bool = False,
+        raw_pattern: bool = False,
+        verbose: bool = True,  # noqa: ARG003 - as above
+        *,
+        triggers: Iterable[Trigger] | None = None,
+    ) -> LlamaGrammar:
+        """A grammar for the JSON texts that a schema accepts: a dict, its JSON text, a pydantic model or a dataclass.
+
+        `json_schema_to_gbnf` describes the other arguments. ValueError for a schema that is none, or cannot be expressed.
+        """
+        # Converting is a package of its own, and most programs with a grammar never do it.
+        from .schema import json_schema_to_gbnf  # noqa: PLC0415
+
+        try:
+            text = json_schema_to_gbnf(json_schema, prop_order, allow_fetch=allow_fetch, dotall=dotall, raw_pattern=raw_pattern)
+        except ValueError:
+            raise
+        except Exception as error:
+            raise ValueError(f"the JSON Schema could not be converted to a grammar: {error}") from error
+        return cls(text, triggers=triggers)
 
     @property
     def grammar(self) -> str:
@@ -95,14 +131,47 @@ class LlamaGrammar:
     def __repr__(self) -> str:
         return f"<LlamaGrammar of {len(self._grammar)} characters, root {self._root!r}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._grammar, self._root, self._triggers)
+
     def constrain(self, chain: SamplerChain, vocab: Vocab, *, lazy: bool = False) -> None:
-        """Let `chain` choose only what this grammar allows. Raises `GrammarError` (a ValueError) with the parser's words."""
+        """Let `chain` choose only what this grammar allows. `GrammarError` (a ValueError) for a token that the vocabulary lacks."""
+        witness = self.witness(vocab)
         if not lazy:
-            chain.add_grammar(vocab, self._grammar, root=self._root)
+            chain.add_grammar(vocab, self._grammar, root=self._root, witness=witness)
             return
         patterns = [trigger for trigger in self._triggers if isinstance(trigger, str)]
         tokens = [trigger for trigger in self._triggers if not isinstance(trigger, str)]
-        chain.add_grammar_lazy(vocab, self._grammar, root=self._root, patterns=patterns, tokens=tokens)
+        chain.add_grammar_lazy(vocab, self._grammar, root=self._root, patterns=patterns, tokens=tokens, witness=witness)
+
+    def witness(self, vocab: Vocab) -> TokenWitness | None:
+        """What follows the tokens that the grammar names; None when it names none."""
+        if not self._parsed.names_tokens:
+            return None
+        ids: dict[str, int] = {}
+        for text, place in self._parsed.named_tokens:
+            found = vocab.tokenize(text, add_special=False, parse_special=True)
+            if len(found) != 1:
+                error = gbnf_lexis.failure(self._grammar, place, f"{text!r} is {len(found)} tokens in this vocabulary, not one")
+                raise GrammarError(str(error))
+            ids[text] = found[0]
+        return TreeWitness(self._parsed.tree, ids)
+
+
+def _require_unicode(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the grammar is no valid Unicode text: {error.reason} at character {error.start}") from error
+
+
+def _again(grammar: str, root: str, triggers: tuple[Trigger, ...]) -> LlamaGrammar:
+    return LlamaGrammar(grammar, root=root, triggers=triggers)
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str, root: str) -> ParsedGrammar:
+    return parse_gbnf(text, root)
 
 
 def grammar_from(value: object, *, lazy: bool = False) -> LlamaGrammar | None:

@@ -9,7 +9,7 @@ import pytest
 
 from llama_cpp._features.grammar.definition import LlamaGrammar
 
-TEXT = 'root ::= "a"'
+TEXT = 'root ::= other\nother ::= "a"'
 
 
 def test_what_it_says_of_itself() -> None:
@@ -23,7 +23,7 @@ def test_what_it_says_of_itself() -> None:
 
 def test_equality() -> None:
     assert LlamaGrammar(TEXT) == LlamaGrammar.from_string(TEXT)
-    assert len({LlamaGrammar(TEXT), LlamaGrammar(TEXT), LlamaGrammar(TEXT, triggers=[1]), LlamaGrammar(TEXT, root="x")}) == 3
+    assert len({LlamaGrammar(TEXT), LlamaGrammar(TEXT), LlamaGrammar(TEXT, triggers=[1]), LlamaGrammar(TEXT, root="other")}) == 3
     assert LlamaGrammar(TEXT) != TEXT
 
 
@@ -46,7 +46,7 @@ def test_from_a_file(tmp_path: Path) -> None:
         (b"root", {}, TypeError),
         (TEXT, {"root": ""}, ValueError),
         (TEXT, {"root": "a b"}, ValueError),
-        (TEXT, {"root": "1a"}, ValueError),
+        (TEXT, {"root": "a_b"}, ValueError),
         (TEXT, {"triggers": ["("]}, ValueError),
         (TEXT, {"triggers": [""]}, ValueError),
         (TEXT, {"triggers": [-1]}, ValueError),
