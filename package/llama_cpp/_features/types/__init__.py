@@ -1,1 +1,4 @@
-"""Shapes of requests and responses, as OpenAI's API has them: types only, nothing that runs."""
+"""Shapes of requests and responses, as OpenAI's API has them: types only, nothing that runs.
+
+`TypedDict` comes from typing_extensions: before Python 3.12 pydantic takes no other.
+"""

@@ -1,12 +1,8 @@
 """The messages of a chat request and the parts that a message's content may have."""
 
-import sys
-from typing import Literal, TypedDict
+from typing import Literal
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired
-else:
-    from typing_extensions import NotRequired
+from typing_extensions import NotRequired, TypedDict
 
 from .tools import ChatCompletionMessageToolCalls
 

@@ -1,12 +1,8 @@
 """Chat completions: the response, and the chunks of a streamed one."""
 
-import sys
-from typing import Literal, TypedDict
+from typing import Literal
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired
-else:
-    from typing_extensions import NotRequired
+from typing_extensions import NotRequired, TypedDict
 
 from .completion import CompletionUsage
 from .tools import ChatCompletionMessageToolCallChunk, ChatCompletionMessageToolCalls

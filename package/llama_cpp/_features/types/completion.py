@@ -1,14 +1,10 @@
 """Text completions: the response, and a chunk of a streamed one (the same shape without `usage`)."""
 
-import sys
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired
-else:
-    from typing_extensions import NotRequired
+from typing_extensions import NotRequired, TypedDict
 
-JsonType = int | str | list[Any] | dict[str, Any] | None
+JsonType = int | float | str | list[Any] | dict[str, Any] | None
 
 FinishReason = Literal["stop", "length", "abort"]
 

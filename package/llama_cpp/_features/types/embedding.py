@@ -1,6 +1,8 @@
 """Embedding responses."""
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 
 class EmbeddingUsage(TypedDict):

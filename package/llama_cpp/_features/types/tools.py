@@ -1,12 +1,8 @@
 """Functions and tools: how a chat request describes them, and how it asks for one."""
 
-import sys
-from typing import Literal, TypedDict
+from typing import Literal
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired
-else:
-    from typing_extensions import NotRequired
+from typing_extensions import NotRequired, TypedDict
 
 from .completion import JsonType
 

@@ -1,0 +1,1 @@
+"""Chat: prompts from messages, and messages from what a model writes."""
