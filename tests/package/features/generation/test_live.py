@@ -96,13 +96,17 @@ def test_a_sliding_window_is_cut_only_where_it_still_holds_a_whole_window(first:
     assert context.calls[2:] == ([[9]] if keeps else [[1, 2, 3, 4, 5, 6], [9]])
 
 
-def test_a_full_sliding_window_is_cut_anywhere() -> None:
+def test_a_window_with_room_for_all_is_cut_where_it_has_lost_nothing() -> None:
+    """After a state was restored, native code writes over the first tokens although there is room."""
     context = FakeContext(n_swa=4)
-    context.memory.first = 5
     live = live_on(context, swa_full=True)
     hold(live, 1, 2, 3, 4, 5, 6, 7, 8)
     hold(live, 1, 9)
     assert context.calls[2:] == [[9]]
+    hold(live, 1, 9, 3, 4, 5, 6, 7, 8)
+    context.memory.first = 3
+    hold(live, 1, 9, 3, 4, 9)
+    assert context.calls[-2:] == [[1, 9, 3, 4], [9]]
 
 
 def test_a_prompt_longer_than_the_context_is_refused_before_anything_changes() -> None:

@@ -1,0 +1,1 @@
+"""Snapshots of what a `Llama` has computed: taking and restoring them, and the file format."""
