@@ -50,6 +50,8 @@ class Task:
     logprobs: int | None = None
     processor: bool = False
     """With a logits processor that changes nothing."""
+    grammar: str = ""
+    """Held to a grammar."""
     texts: tuple[str, ...] = ()
     """Embed these instead of completing the prompt: together, or one at a time where they are `apart`."""
     apart: bool = False

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 # `child` first: it keeps the environment variables as they were before anything imports the tested package.
-from rig import child, material, native_state  # noqa: F401
+from rig import child, material, native_state, profiles  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from llama_cpp import Llama
+
+profiles.load()
 
 CONTEXT = {"n_ctx": 512, "n_batch": 256, "n_threads": 2, "n_threads_batch": 2, "verbose": False}
 TEXT_MODELS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.arena import Arena
 from benchmarks.line import Line
-from benchmarks.rows import decode, embeddings, growth, imports, vocabulary
+from benchmarks.rows import conversion, decode, embeddings, grammar, growth, imports, vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +25,11 @@ ROWS = (
     Row(key="vocabulary", title="decode with a vocabulary of 150k, default chain", measure=vocabulary.large),
     Row(key="processor", title="a logits processor that changes nothing, vocabulary of 150k", measure=vocabulary.processor),
     Row(key="logprobs", title="the five likeliest tokens' log-probabilities, vocabulary of 150k", measure=vocabulary.logprobs),
+    Row(key="grammar", title="decode held to a JSON object by a grammar, beside decode without", measure=grammar.json_object),
+    Row(key="grammar-vocabulary", title="the same with a vocabulary of 150k and a model that knows no JSON", measure=grammar.unwilling),
     Row(key="embeddings", title="embeddings of 64 short texts", measure=embeddings.short_texts),
     Row(key="growth", title="Python's share per token, 250 and 4,000 tokens, synthetic model", measure=growth.synthetic),
     Row(key="growth-text", title="the same on the text model", measure=growth.text_model),
+    Row(key="schema", title="JSON Schema to grammar: 20, 100, 200 optional properties", measure=conversion.optional_properties),
     Row(key="import", title="import llama_cpp beside import numpy", measure=imports.cold),
 )

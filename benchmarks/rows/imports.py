@@ -40,7 +40,11 @@ def cold(arena: Arena) -> list[Line]:
 
 def timed(launch: Launch, statement: str) -> float:
     """Milliseconds that the statement takes in a new process of that environment."""
-    code = _TIMED.format(first=list(launch.first), statement=statement)
+    return printed(launch, _TIMED.format(first=list(launch.first), statement=statement)) * MILLI
+
+
+def printed(launch: Launch, code: str) -> float:
+    """The number that a program prints last, in a new process of that environment."""
     done = subprocess.run(
         [str(launch.python), "-I", "-c", code],
         env=dict(launch.variables),
@@ -52,7 +56,7 @@ def timed(launch: Launch, statement: str) -> float:
     )
     if done.returncode:
         raise MeasurementError(done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}")
-    return float(done.stdout.splitlines()[-1]) * MILLI
+    return float(done.stdout.splitlines()[-1])
 
 
 def _turn(launch: Launch, statement: str) -> Callable[[], float]:

@@ -49,6 +49,8 @@ class LlamaClass:
             options["logprobs"] = task.logprobs
         if task.processor:
             options["logits_processor"] = self._package.LogitsProcessorList([_unchanged])
+        if task.grammar:
+            options["grammar"] = self._package.LlamaGrammar.from_string(task.grammar, verbose=False)
         watch, text, reason = Stopwatch(), "", ""
         for _ in range(task.calls):
             llama.reset()

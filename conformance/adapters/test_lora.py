@@ -37,6 +37,7 @@ def test_a_request_that_names_an_adapter_gets_it(model: Llama) -> None:
     assert said(model, active_loras={"a": 0.0}) == plain
 
 
+@pytest.mark.every_processor
 def test_two_adapters_add_up(model: Llama) -> None:
     model.load_lora("b", material.model(material.SYNTH_LORA))
     assert (model.list_loras(), model.loaded_lora_count) == (["a", "b"], 2)
@@ -84,6 +85,7 @@ def test_eval_and_generate_take_adapters_too(model: Llama) -> None:
     assert next(model.generate(tokens, temp=0.0)) == int(np.argmax(plain))
 
 
+@pytest.mark.every_processor
 def test_control_vectors(model: Llama) -> None:
     plain = said(model)
     directions = np.random.default_rng(3).standard_normal((model.n_layer() - 1, model.n_embd())).astype(np.float32) * 3

@@ -52,6 +52,7 @@ def generate_with(folder: Path) -> dict[str, object]:
     return answer
 
 
+@pytest.mark.every_processor
 def test_eight_threads_load_once() -> None:
     answer = child.run(LOAD_FROM_THREADS).json()
     assert answer["failures"] == []
@@ -61,6 +62,7 @@ def test_eight_threads_load_once() -> None:
     assert "CPU" in answer["names"]
 
 
+@pytest.mark.every_processor
 def test_registries_and_features_are_reported() -> None:
     report = llama_cpp.system_report()
     names = {registry.name for registry in report.registries}
@@ -92,6 +94,7 @@ def test_truncated_best_variant_is_reported_and_another_serves(tmp_path: Path, s
     assert set(answer["failures"]) == {best}  # type: ignore[call-overload]
 
 
+@pytest.mark.every_processor
 def test_garbage_in_place_of_a_variant_is_reported(tmp_path: Path) -> None:
     other = next(name for name in installation.cpu_variants() if name != llama_cpp.system_report().cpu_variant)
     folder = installation.copy_libraries(tmp_path / "lib")

@@ -20,6 +20,7 @@ def test_smollm2_knows_the_capital_of_france(smollm2: Llama) -> None:
     "sampling", [GREEDY, {"temperature": 1.2, "seed": 42, "top_k": 0, "top_p": 1.0, "min_p": 0.0}], ids=["greedy", "sampled"]
 )
 @pytest.mark.parametrize("echo", [False, True], ids=["plain", "echo"])
+@pytest.mark.every_processor
 def test_stream_equals_whole(text_model: Llama, sampling: dict[str, float], echo: bool) -> None:
     whole = text_model.create_completion(PROMPT, max_tokens=24, echo=echo, **sampling)
     text_model.reset()
@@ -50,6 +51,7 @@ def test_call_is_a_completion(synthetic: Llama) -> None:
     assert text(synthetic(PROMPT, max_tokens=8, **GREEDY)) == text(synthetic.create_completion(PROMPT, max_tokens=8, **GREEDY))
 
 
+@pytest.mark.every_processor
 def test_usage_counts(text_model: Llama) -> None:
     prompt_tokens = len(text_model.tokenize(PROMPT.encode(), add_bos=True, special=True))
     usage = text_model.create_completion(PROMPT, max_tokens=7, **GREEDY)["usage"]
@@ -68,6 +70,7 @@ def test_no_tokens_with_echo_gives_the_prompt(synthetic: Llama) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
+@pytest.mark.every_processor
 def test_max_tokens_is_kept(text_model: Llama, count: int) -> None:
     completion = text_model.create_completion(PROMPT, max_tokens=count, **GREEDY)
     assert completion["usage"]["completion_tokens"] == count
@@ -96,6 +99,7 @@ def test_echo_puts_the_prompt_before_the_text(text_model: Llama) -> None:
     assert text(text_model.create_completion(PROMPT, max_tokens=8, echo=True, **GREEDY)) == PROMPT + plain
 
 
+@pytest.mark.every_processor
 def test_tokens_as_prompt_equal_text_as_prompt(text_model: Llama) -> None:
     tokens = text_model.tokenize(PROMPT.encode(), add_bos=True, special=True)
     before = list(tokens)

@@ -28,6 +28,7 @@ def tokens(model: Llama, prompt: str, count: int = 10) -> list[int]:
         return list(islice(generated, count))
 
 
+@pytest.mark.every_processor
 def test_the_answer_follows_from_the_prompt(t5: Llama) -> None:
     first = tokens(t5, "one two three")
     assert tokens(t5, "four five") != first
@@ -57,6 +58,7 @@ def test_an_input_that_the_encoder_cannot_take_at_once(t5: Llama) -> None:
     assert len(tokens(t5, "one")) == 10
 
 
+@pytest.mark.every_processor
 def test_it_embeds() -> None:
     with Llama(str(material.model(material.SYNTH_T5)), n_ctx=256, embeddings=True, n_threads=2, verbose=False) as model:
         together = model.embed(["one two", "three"])

@@ -41,6 +41,7 @@ def blocks_with_moved_experts(placement: Placement) -> dict[int, int]:
     return counts
 
 
+@pytest.mark.every_processor
 def test_nothing_is_moved_unless_asked_for(placements: dict[str, Placement]) -> None:
     assert placements["plain"].overridden == {}
 
@@ -51,6 +52,7 @@ def test_the_experts_of_the_first_blocks_are_moved(placements: dict[str, Placeme
 
 
 @pytest.mark.parametrize("way", ["all", "two", "more than there are"])
+@pytest.mark.every_processor
 def test_on_a_cpu_they_change_nothing(placements: dict[str, Placement], way: str) -> None:
     assert placements[way].text == placements["plain"].text
     assert np.array_equal(placements[way].logits, placements["plain"].logits)

@@ -26,6 +26,7 @@ def rejoined(chunks: Iterable[Any]) -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.every_processor
 def test_they_are_those_of_the_model(text_model: Llama) -> None:
     completion = text_model.create_completion(PROMPT, max_tokens=6, logprobs=3, **GREEDY)
     tokens = text_model.tokenize(PROMPT.encode())

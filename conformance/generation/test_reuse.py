@@ -26,6 +26,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+@pytest.mark.every_processor
 def test_text_equals_that_from_scratch(text_model: Llama, steps: list[str]) -> None:
     due = []
     for prompt in steps:

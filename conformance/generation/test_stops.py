@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rig import profiles
 from rig.generation import GREEDY, PROMPT, cut_at_first_stop, finish_reason, joined, text
 
 if TYPE_CHECKING:
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 
 N_TOKENS = 20
 PROPERTY = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    database=None,
+    max_examples=profiles.examples(25),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -90,7 +88,7 @@ def test_any_stops_on_a_synthetic_model(data: st.DataObject, shared_synthetic: L
 
 
 @pytest.mark.once_per_wheel
-@settings(PROPERTY, max_examples=12)
+@settings(PROPERTY, max_examples=profiles.examples(12))
 @given(data=st.data())
 def test_any_stops_on_smollm2(data: st.DataObject, smollm2: Llama) -> None:
     check(smollm2, data.draw(stops_within(whole_text(smollm2))))

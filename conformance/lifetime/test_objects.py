@@ -77,6 +77,7 @@ def test_collector_frees_and_warns() -> None:
     assert any(issubclass(warning.category, ResourceWarning) for warning in caught)
 
 
+@pytest.mark.every_processor
 def test_closing_in_a_stream_ends_it() -> None:
     llama = opened()
     stream = llama.create_completion("Hello", max_tokens=20, stream=True, **GREEDY)
@@ -86,6 +87,7 @@ def test_closing_in_a_stream_ends_it() -> None:
         list(stream)
 
 
+@pytest.mark.every_processor
 def test_many_objects_side_by_side() -> None:
     models = [opened() for _ in range(4)]
     texts = {model.create_completion("Hello", max_tokens=6, **GREEDY)["choices"][0]["text"] for model in models}

@@ -55,6 +55,7 @@ LEAVINGS = {
 
 
 @pytest.mark.parametrize("how", LEAVINGS)
+@pytest.mark.every_processor
 def test_exit_is_quiet(how: str) -> None:
     source = f"""
     import sys

@@ -45,6 +45,7 @@ def test_every_function_of_the_header_is_served(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", HEADERS)
+@pytest.mark.every_processor
 def test_every_function_of_the_header_is_in_the_library(path: str) -> None:
     library = ctypes.CDLL(str(installation.libraries()["llama" if path.endswith("llama.h") else "mtmd"]))
     assert [name for name in declared_functions(path) if not hasattr(library, name)] == []
@@ -96,6 +97,7 @@ def test_pointers_are_plain_integers() -> None:
         module.llama_model_free(model)
 
 
+@pytest.mark.every_processor
 def test_null_is_none() -> None:
     chain = module.llama_sampler_chain_init(module.llama_sampler_chain_default_params())
     try:
@@ -104,6 +106,7 @@ def test_null_is_none() -> None:
         module.llama_sampler_free(chain)
 
 
+@pytest.mark.every_processor
 def test_batch_is_writable_as_guidance_writes_it() -> None:
     batch = module.llama_batch_init(8, 0, 1)
     try:
@@ -114,5 +117,6 @@ def test_batch_is_writable_as_guidance_writes_it() -> None:
         module.llama_batch_free(batch)
 
 
+@pytest.mark.every_processor
 def test_multimodal_library_answers() -> None:
     assert b"media" in multimodal.mtmd_default_marker()

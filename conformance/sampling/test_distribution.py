@@ -50,11 +50,13 @@ def likeliest(model: Llama) -> list[int]:
     return [int(token) for token in np.argsort(-logits(model))]
 
 
+@pytest.mark.every_processor
 def test_without_parameters_tokens_come_as_the_model_has_them(evaluated: Llama) -> None:
     agrees(draws(evaluated), softmax(logits(evaluated)))
 
 
 @pytest.mark.parametrize("temperature", [0.3, 2.0])
+@pytest.mark.every_processor
 def test_temperature_divides_the_logits(evaluated: Llama, temperature: float) -> None:
     agrees(draws(evaluated, temp=temperature), softmax(logits(evaluated) / temperature))
 
@@ -70,10 +72,12 @@ def test_temperature_zero_takes_the_likeliest(evaluated: Llama) -> None:
     assert set(draws(evaluated, 5, temp=0.0)) == {likeliest(evaluated)[0]}
 
 
+@pytest.mark.every_processor
 def test_top_k(evaluated: Llama) -> None:
     assert set(draws(evaluated, top_k=3)) == set(likeliest(evaluated)[:3])
 
 
+@pytest.mark.every_processor
 def test_top_p(evaluated: Llama) -> None:
     p = softmax(logits(evaluated))
     order = likeliest(evaluated)
@@ -186,6 +190,7 @@ def test_adaptive_p_aims_at_a_probability(synthetic: Llama) -> None:
     assert probability(0.02) < probability(0.9)
 
 
+@pytest.mark.every_processor
 def test_seeds(evaluated: Llama) -> None:
     assert draws(evaluated, 30) == draws(evaluated, 30)
     assert len({evaluated.sample(**OFF) for _ in range(30)}) > 1

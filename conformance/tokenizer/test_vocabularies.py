@@ -67,6 +67,7 @@ def vocabulary(request: pytest.FixtureRequest) -> Iterator[Vocabulary]:
         yield Vocabulary(name=name, llama=llama, cases=cases(name))
 
 
+@pytest.mark.every_processor
 def test_expected_tokens(vocabulary: Vocabulary) -> None:
     llama = vocabulary.llama
     assert [text for text, tokens in vocabulary.cases if llama.tokenize(text, add_bos=False, special=False) != tokens] == []
@@ -108,6 +109,7 @@ def test_beginning_of_sequence_is_added_on_request() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"a\0b", b"\xff\xfe", "\U0001f999".encode()], ids=["empty", "nul", "invalid-utf-8", "emoji"])
+@pytest.mark.every_processor
 def test_odd_texts(text: bytes) -> None:
     with opened("ggml-vocab-gpt-2") as llama:
         tokens = llama.tokenize(text, add_bos=False)

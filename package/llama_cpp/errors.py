@@ -28,12 +28,20 @@ from ._engine.errors import (
     TokenizeError,
     TokenRangeError,
 )
+from ._features.chat.template_environment import ChatTemplateError
 from ._features.errors import (
     ContextWindowError,
     EmbeddingUnsupportedError,
     EmptyPromptError,
     FeatureUnavailableError,
     GenerationUnsupportedError,
+    GrammarSyntaxError,
+    InvalidSchemaError,
+    SchemaError,
+    StateFileError,
+    StateMismatchError,
+    StateRestoreError,
+    UnsupportedSchemaError,
 )
 from ._native.errors import BackendLoadError, LlamaError, NativeLibraryError
 from ._native.symbols import MissingSymbolError
@@ -44,6 +52,7 @@ __all__ = [
     "BackendLoadError",
     "BatchSizeError",
     "CacheFullError",
+    "ChatTemplateError",
     "ClosedError",
     "ComputeError",
     "ContextCreateError",
@@ -56,8 +65,10 @@ __all__ = [
     "FeatureUnavailableError",
     "GenerationUnsupportedError",
     "GrammarError",
+    "GrammarSyntaxError",
     "InvalidArgumentError",
     "InvalidBatchError",
+    "InvalidSchemaError",
     "LlamaError",
     "MemoryOperationError",
     "MissingSymbolError",
@@ -69,9 +80,14 @@ __all__ = [
     "RemoteServerError",
     "SamplerChainError",
     "SamplerError",
+    "SchemaError",
     "SequenceIdError",
     "StateError",
+    "StateFileError",
+    "StateMismatchError",
+    "StateRestoreError",
     "ThreadPoolError",
     "TokenRangeError",
     "TokenizeError",
+    "UnsupportedSchemaError",
 ]

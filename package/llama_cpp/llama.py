@@ -11,17 +11,36 @@ from ._features.sampling.callbacks import (
     StoppingCriteria,
     StoppingCriteriaList,
 )
+from ._features.state.snapshot import LlamaState
 from ._features.tokenizer.base import BaseLlamaTokenizer
 from ._features.tokenizer.vocabulary import LlamaTokenizer
 from ._version import __version__
+from .llama_cache import (
+    BaseLlamaCache,
+    HybridCheckpoint,
+    HybridCheckpointCache,
+    LlamaCache,
+    LlamaDiskCache,
+    LlamaRAMCache,
+    LlamaTrieCache,
+    TrieNode,
+)
 from .llama_types import *  # noqa: F403
 from .llama_types import __all__ as _type_names
 
 __all__ = [  # noqa: PLE0604
+    "BaseLlamaCache",
     "BaseLlamaTokenizer",
+    "HybridCheckpoint",
+    "HybridCheckpointCache",
     "Llama",
+    "LlamaCache",
+    "LlamaDiskCache",
     "LlamaGrammar",
+    "LlamaRAMCache",
+    "LlamaState",
     "LlamaTokenizer",
+    "LlamaTrieCache",
     "LogitsProcessor",
     "LogitsProcessorList",
     "MinTokensLogitsProcessor",
@@ -29,6 +48,7 @@ __all__ = [  # noqa: PLE0604
     "StoppingCriteria",
     "StoppingCriteriaList",
     "ThreadPool",
+    "TrieNode",
     "__version__",
     *_type_names,
 ]

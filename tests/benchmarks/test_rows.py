@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.line import Line
 from benchmarks.protocol import Reading, Task
-from benchmarks.rows import ROWS, decode, embeddings, growth, imports, vocabulary
+from benchmarks.rows import ROWS, conversion, decode, embeddings, grammar, growth, imports, vocabulary
 from benchmarks.rows.growth import LONG, SHORT
 from tests.benchmarks.fakes import FakeContestant, arena
 
@@ -125,6 +125,30 @@ def test_what_a_callback_costs_is_a_difference_per_token() -> None:
     (line,) = vocabulary.logprobs(arena(Slower(0.001), FakeContestant(1.0), None))
     assert line.figure is not None
     assert (line.figure.value, line.verdict) == (pytest.approx(0.6), "missed")
+
+
+def test_a_grammar_is_measured_beside_the_same_without() -> None:
+    class Held(FakeContestant):
+        def measure(self, task: Task) -> Reading:
+            reading = super().measure(task)
+            return dataclasses.replace(reading, seconds=reading.seconds * (1.05 if task.grammar else 1.0))
+
+    greedy, drawn = grammar.json_object(arena(Held(1.0), FakeContestant(9.0), None))
+    assert greedy.figure is not None
+    assert greedy.figure.value == pytest.approx(1 / 1.05)
+    assert (greedy.verdict, drawn.verdict) == ("met", "met")
+    (line,) = grammar.unwilling(arena(Held(1.0), FakeContestant(9.0), None))
+    assert (line.target, line.verdict) == (None, "")
+
+
+def test_conversions_are_measured_in_microseconds_beside_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "printed", lambda _launch, code: 1e-6 * (50 if "range(20)" in code else 700))
+    monkeypatch.setattr(conversion.time, "sleep", lambda _seconds: None)
+    lines = conversion.optional_properties(arena(FakeContestant(1.0), FakeContestant(1.0), FakeContestant(1.0, threads=4)))
+    assert [line.verdict for line in lines] == ["met", "", "missed", "", "missed", ""]
+    assert str(lines[0].target) == "≤ +80 µs"
+    assert lines[0].figure is not None
+    assert lines[0].figure.value == pytest.approx(50)
 
 
 def test_embeddings_together_compare_with_a_native_batch_and_with_one_at_a_time() -> None:

@@ -67,6 +67,10 @@ COMPLETION = [
     "presence_penalty",
     "tfs_z",
 ]
+CACHES = {
+    "BaseLlamaCache", "HybridCheckpoint", "HybridCheckpointCache", "LlamaCache", "LlamaDiskCache", "LlamaRAMCache", "LlamaTrieCache",
+    "TrieNode",
+}  # fmt: skip
 CALLBACKS = {"LogitsProcessor", "LogitsProcessorList", "MinTokensLogitsProcessor", "StoppingCriteria", "StoppingCriteriaList"}
 
 
@@ -82,8 +86,8 @@ def test_modules_are_modules() -> None:
 
 def test_the_exports_of_the_high_level_module() -> None:
     own = set(llama.__all__) - set(llama_types.__all__)
-    classes = {"BaseLlamaTokenizer", "Llama", "LlamaGrammar", "LlamaTokenizer", "PrefillResult", "ThreadPool"}
-    assert own == {*classes, "__version__", *CALLBACKS}
+    classes = {"BaseLlamaTokenizer", "Llama", "LlamaGrammar", "LlamaState", "LlamaTokenizer", "PrefillResult", "ThreadPool"}
+    assert own == {*classes, "__version__", *CACHES, *CALLBACKS}
 
 
 def test_the_package_exports_both_modules_and_its_own_names() -> None:

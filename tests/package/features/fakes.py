@@ -11,6 +11,7 @@ from typing_extensions import Self
 
 from llama_cpp._engine.adapter import PLAIN
 from llama_cpp._engine.errors import DecodeAborted
+from llama_cpp._engine.outputs import OutputRows
 from llama_cpp._features.generation.live import LiveSequence
 from llama_cpp._features.generation.turns import Turns
 from llama_cpp._features.sampling.seeds import SeedSource
@@ -60,6 +61,8 @@ class FakeContext:
         self.n_ctx_seq = n_ctx
         self.n_batch = n_batch
         self.n_vocab = N_VOCAB
+        self.n_rs_seq = 0
+        self.rows = OutputRows()
         self.model = SimpleNamespace(is_recurrent=is_recurrent, is_hybrid=False, n_swa=n_swa, has_encoder=False)
         self.adaptation: object = PLAIN
         self.cells: list[int] = []
@@ -122,6 +125,7 @@ def fake_runtime(pieces: dict[int, bytes] | None = None, **options: Any) -> Any:
     spelled = pieces or {}
     return SimpleNamespace(
         context=context,
+        cache=None,
         model=context.model,
         live=LiveSequence(context),  # type: ignore[arg-type]
         turns=Turns(),

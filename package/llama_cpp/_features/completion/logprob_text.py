@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,20 +31,22 @@ class LogprobText:
         self._waiting.append((self._offset, entry))
         self._offset += len(self._decoder.decode(self._piece(entry.token) or b""))
 
-    def take(self, shown: int | None = None) -> CompletionLogprobs | None:
+    def take(self, shown: int | None = None) -> Any:
         """The tokens that begin before character `shown` (None: all) and were not taken yet; None when there are none."""
         count = len(self._waiting)
         if shown is not None:
             count = next((index for index, (offset, _) in enumerate(self._waiting) if offset >= shown), count)
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
-        if not taken:
-            return None
-        return {
+        return self._shaped(taken) if taken else None
+
+    def _shaped(self, taken: list[tuple[int, TokenLogprobs]]) -> Any:
+        shaped: CompletionLogprobs = {
             "tokens": [self._text(entry.token) for _, entry in taken],
             "text_offset": [offset for offset, _ in taken],
             "token_logprobs": [entry.logprob for _, entry in taken],
             "top_logprobs": [self._top(entry) for _, entry in taken],
         }
+        return shaped
 
     def _text(self, token: int) -> str:
         return (self._piece(token) or b"").decode("utf-8", "replace")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from llama_cpp._engine.batch import Batch
+from llama_cpp._engine.model_file import tensors_named
 from llama_cpp._features.errors import ContextWindowError, EmbeddingUnsupportedError
 from llama_cpp._native.bindings import llama
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     TokenArray = NDArray[np.int32]
 
 
+_HEAD = ("cls.weight", "cls.output.weight")
+
+
 class Embedder:
     """Computes one vector per sequence where the context pools, else one per token.
 
@@ -35,6 +40,11 @@ class Embedder:
         self.width = context.model.n_cls_out if self.ranks else context.model.n_embd_out
         self._encodes = context.memory is None or context.model.has_encoder
         self._batch: Batch | None = None
+
+    @cached_property
+    def _has_head(self) -> bool:
+        """Without one, native code would take the first number of a vector for a score."""
+        return tensors_named(self._context.model.path, _HEAD) != frozenset()
 
     @property
     def limit(self) -> int:
@@ -71,6 +81,8 @@ class Embedder:
         context = self._context
         if not context.embeds:
             raise EmbeddingUnsupportedError("this Llama computes no embeddings; create it with embeddings=True")
+        if self.ranks and not self._has_head:
+            raise EmbeddingUnsupportedError("this model has no classification head to rank with; choose another pooling_type")
         empty = np.zeros(self.width if self.pools else (0, self.width), np.float32)
         found = [empty] * len(inputs)
         room = min(context.n_batch, context.n_ubatch) if self.pools or self._encodes or not context.causal else context.n_batch

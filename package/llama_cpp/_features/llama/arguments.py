@@ -32,21 +32,17 @@ CONTEXT_NAMES = (
 """Arguments that are fields of `ContextParams` as they stand."""
 
 UNAVAILABLE: Mapping[str, object] = {
-    "chat_handler": None,
     "draft_model": None,
     "mmproj_path": None,
     "speculative": None,
 }
 """Arguments that ask for what is not served yet, with the value that does not ask."""
 
-DORMANT: Mapping[str, object] = {
-    "checkpoint_interval": 4096,
-    "checkpoint_on_device": False,
-    "ctx_checkpoints": 16,
-    "lora_base": None,
-    "n_keep": 256,
+DORMANT: Mapping[str, tuple[object, str]] = {
+    "lora_base": (None, "adapters are applied to the model as it is loaded"),
+    "n_keep": (256, "a full context ends the completion, and nothing is shifted out of it"),
 }
-"""Arguments that are stored, and tune what is not served yet; changing them warns."""
+"""Arguments that are stored and change nothing: their defaults, and why. Other values warn."""
 
 RETIRED: Mapping[str, tuple[tuple[object, ...], str]] = {
     "f16_kv": ((True, None), "choose the cache types with type_k and type_v"),
@@ -76,9 +72,9 @@ def check_availability(given: Mapping[str, Any]) -> None:
 
 def warn_about(given: Mapping[str, Any], unknown: Mapping[str, Any], known: Sequence[str]) -> None:
     """One warning for each argument that has no effect; for an unknown one it names the nearest known."""
-    for name, default in DORMANT.items():
+    for name, (default, why) in DORMANT.items():
         if given.get(name, default) != default:
-            _warn(f"{name} is stored, but nothing uses it in this version")
+            _warn(f"{name}={given[name]!r} has no effect: {why}")
     for name, value in unknown.items():
         harmless, instead = RETIRED.get(name, ((), ""))
         if name not in RETIRED:
@@ -118,8 +114,8 @@ def context_params(given: Mapping[str, Any]) -> ContextParams:
     fields.update((name, None) for name, default in YARN_DEFAULTS.items() if fields[name] == default)
     if not 1 <= fields["n_seq_max"] <= _MAX_SEQUENCES:
         raise RuntimeError(f"n_seq_max must be 1 to {_MAX_SEQUENCES}, not {fields['n_seq_max']}")
-    fields["n_threads"] = given["n_threads"] or default_threads()
-    fields["n_threads_batch"] = given["n_threads_batch"] or default_batch_threads()
+    fields["n_threads"] = _threads(given["n_threads"]) or default_threads()
+    fields["n_threads_batch"] = _threads(given["n_threads_batch"]) or default_batch_threads()
     fields["embeddings"] = bool(given["embeddings"] or given["embedding"])
     fields["flash_attn_type"] = given["flash_attn_type"] if given["flash_attn"] is None else int(bool(given["flash_attn"]))
     return ContextParams(**fields)
@@ -130,6 +126,11 @@ def numa_strategy(value: object) -> int:
     if not hasattr(value, "__index__") or not 0 <= int(value.__index__()) < _NUMA_STRATEGIES:
         raise ValueError(f"numa must be False, True or 0 to {_NUMA_STRATEGIES - 1} (ggml_numa_strategy), not {value!r}")
     return int(value.__index__())
+
+
+def _threads(value: int | None) -> int:
+    """A number of threads; 0 for None and for what llama.cpp's programs take for "all that make sense" (-1)."""
+    return max(value or 0, 0)
 
 
 def _gpu_layers(value: object) -> int:

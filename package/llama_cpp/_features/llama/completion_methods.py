@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from llama_cpp._engine.errors import DecodeAborted
+from llama_cpp._features.cache.requests import recall
 from llama_cpp._features.completion.request import CompletionRequest
 from llama_cpp._features.completion.run import CompletionRun, Prompt
 from llama_cpp._features.errors import EmptyPromptError
@@ -168,7 +169,10 @@ class CompletionMethods(LlamaCore):
                 raise EmptyPromptError("there is nothing to evaluate; give at least one token")
             before = live.evaluated
             try:
-                live.hold(begin(runtime.context, turn, wanted), turn)
+                start = begin(runtime.context, turn, wanted)
+                if runtime.cache is not None:
+                    recall(runtime.cache, live, turn, start)
+                live.hold(start, turn)
             except BaseException as error:
                 live.settle(error)
                 raise

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from llama_cpp._features.embedding.normalization import NORM_MODE_EUCLIDEAN
-from llama_cpp._features.embedding.reranking import TEMPLATE_NAME, pair_tokens
+from llama_cpp._features.embedding.normalization import NORM_MODE_EUCLIDEAN, NORM_MODE_NONE
+from llama_cpp._features.embedding.reranking import TELLS_TEXTS_APART, TEMPLATE_NAME, PairFormat, tells_texts_apart
 from llama_cpp._features.embedding.responses import formatted
 from llama_cpp._features.errors import EmbeddingUnsupportedError
 
@@ -77,14 +78,20 @@ class LlamaEmbedding(Llama):
         """How well each document answers the query, by a ranking model: higher is better, in no particular range.
 
         The model's own `rerank` template puts query and document together, where it has one. With several outputs the
-        first one counts. Raises `EmbeddingUnsupportedError` for a model or a pooling that does not rank.
+        first one counts. Of a pair that is too long the document's end is left out.
+
+        Raises:
+            EmbeddingUnsupportedError: The model does not rank, or the pooling is another one (a RuntimeError).
+            ContextWindowError: The query alone is too long (a ValueError).
         """
         runtime = self._runtime
         if not runtime.embedder.ranks or runtime.model.n_cls_out < 1:
             raise EmbeddingUnsupportedError("ranking needs a ranking model and pooling_type=4 (LLAMA_POOLING_TYPE_RANK)")
         if isinstance(documents, str):
             raise TypeError("documents must be a list of str, not a single str")
-        template = runtime.model.chat_template(TEMPLATE_NAME)
-        inputs = [pair_tokens(runtime.vocab, query, document, template=template) for document in documents]
-        vectors, _ = self._embedded(inputs, -1, truncate=True)
+        if tells_texts_apart(runtime.model.metadata):
+            warnings.warn(f"LlamaEmbedding: {TELLS_TEXTS_APART}", UserWarning, stacklevel=2)
+        pairs = PairFormat(runtime.vocab, runtime.model.chat_template(TEMPLATE_NAME))
+        inputs = [pairs.fitting(query, document, runtime.embedder.limit) for document in documents]
+        vectors, _ = self._embedded(inputs, NORM_MODE_NONE, truncate=False)
         return [float(vector[0]) for vector in vectors]

@@ -21,12 +21,14 @@ from llama_cpp._features.tokenizer.vocabulary import LlamaTokenizer
 
 from . import arguments, hub, offload
 from .adapter_methods import AdapterMethods
-from .completion_methods import CompletionMethods
+from .chat_methods import ChatMethods
 from .embedding_methods import EmbeddingMethods
 from .facts import FactMethods
 from .generation_methods import GenerationMethods
 from .log_methods import LogMethods
-from .runtime import Runtime
+from .native_views import NativeViewMethods
+from .runtime import Runtime, checkpoint_settings
+from .state_methods import StateMethods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from llama_cpp._features.tokenizer.base import BaseLlamaTokenizer
 
 
-class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMethods, FactMethods, LogMethods):
+class Llama(ChatMethods, GenerationMethods, EmbeddingMethods, AdapterMethods, FactMethods, NativeViewMethods, StateMethods, LogMethods):
     """A model with a context, ready to complete text.
 
     Thread-safe: requests from several threads wait for each other; several objects run side by side. Closed by
@@ -63,7 +65,7 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         log_filters: Sequence[str] | None = None, log_filters_case_sensitive: bool = True, chat_template_name: str | None = None,
         chat_handler_kwargs: Mapping[str, Any] | None = None, embedding: bool = False, flash_attn: bool | None = None,
         lora_base: str | None = None, lora_scale: float = 1.0, lora_path: str | None = None, lazy_mode: int | None = None,
-        rpc_servers: str | Sequence[str] | None = None, **unknown: Any,
+        rpc_servers: str | Sequence[str] | None = None, chat_template_kwargs: Mapping[str, Any] | None = None, **unknown: Any,
     ) -> None:
         # fmt: on
         """Load a model and make a context. The guide's page on parameters describes every argument.
@@ -88,8 +90,15 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         offload.warn_without_gpu(n_gpu_layers, model_params.n_gpu_layers or 0, stacklevel=3)
         add_servers(endpoints(rpc_servers))
         use_numa(arguments.numa_strategy(numa))
-        self._opened = Runtime(model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all)
-        self._show(given)
+        checkpoints = checkpoint_settings(ctx_checkpoints, checkpoint_interval, on_device=checkpoint_on_device)
+        self._opened = Runtime(
+            model_path, model_params, context_params, seed=seed_value(seed), logits_all=logits_all, checkpoints=checkpoints
+        )
+        try:
+            self._show(given)
+        except BaseException:
+            self.close()
+            raise
         if lora_path is not None:
             self._load_default_lora(lora_path, lora_scale)
 
@@ -107,8 +116,9 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         chosen = log_settings.level(bool(given["verbose"]) if given["verbosity"] is None else given["verbosity"])
         self.verbose = chosen > logbridge.ERROR
         log_settings.set_verbosity(chosen)
-        if given["log_filters"] is not None:
-            self.set_log_filters(given["log_filters"], case_sensitive=given["log_filters_case_sensitive"])
+        filters, sensitive = given["log_filters"], bool(given["log_filters_case_sensitive"])
+        if filters is not None or not sensitive:
+            self.set_log_filters(log_settings.get_log_filters() if filters is None else filters, case_sensitive=sensitive)
 
     def _show(self, given: Mapping[str, Any]) -> None:
         """The attributes that programs read."""
@@ -121,12 +131,11 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
         self.n_batch = runtime.context_params.n_batch
         self.n_threads = runtime.context_params.n_threads
         self.n_threads_batch = runtime.context_params.n_threads_batch
-        self.chat_handler = None
-        self.cache = None
         self.draft_model = None
         self.speculative = None
         for name in _STORED:
             setattr(self, name, given[name])
+        self._prepare_chat(given)
         self._recommended = recommended(self.metadata)
         if self.last_n_tokens_size != DEFAULT_PENALTY_WINDOW:
             self._recommended["penalty_last_n"] = self.last_n_tokens_size
@@ -152,7 +161,7 @@ class Llama(CompletionMethods, GenerationMethods, EmbeddingMethods, AdapterMetho
 
     def close(self) -> None:
         """Free model and context. Repeating it does nothing; using the object afterwards raises `ClosedError`."""
-        opened, self._opened = self._opened, None
+        opened, self._opened, self._views = self._opened, None, None
         if opened is not None:
             opened.close()
 
@@ -186,7 +195,7 @@ DEFAULT_LORA = "default"
 """The name of the constructor's own adapter."""
 
 _STORED = (
-    "cpu_moe", "n_cpu_moe", "n_keep", "n_seq_max", "last_n_tokens_size", "chat_format",
-    "spm_infill", "tensor_split", "kv_overrides",
+    "cpu_moe", "n_cpu_moe", "n_keep", "n_seq_max", "last_n_tokens_size",
+    "spm_infill", "tensor_split", "kv_overrides", "numa",
 )  # fmt: skip
 """Constructor arguments that are attributes as they were given."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llama_cpp._engine.context import Context
 from llama_cpp._engine.model import Model
+from llama_cpp._engine.pooled import CONTEXT_PADDING, padded
 from llama_cpp._features.adapters import Adapters
+from llama_cpp._features.cache.checkpoints import HybridCheckpointCache
 from llama_cpp._features.embedding.embedder import Embedder
 from llama_cpp._features.errors import GenerationUnsupportedError
 from llama_cpp._features.generation.live import LiveSequence
@@ -21,7 +23,17 @@ if TYPE_CHECKING:
     import os
 
     from llama_cpp._engine.params import ContextParams, ModelParams
+    from llama_cpp._features.cache.base import BaseLlamaCache
     from llama_cpp._features.generation.turns import Turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSettings:
+    """How many checkpoints are kept, after how many tokens of a prompt one is made, and where they lie."""
+
+    max_checkpoints: int
+    interval: int
+    on_device: bool
 
 
 EMBEDDED_TOGETHER = 64
@@ -39,18 +51,23 @@ class Runtime:
         *,
         seed: int | None,
         logits_all: bool,
+        checkpoints: CheckpointSettings | None = None,
     ) -> None:
         self.model = Model.load(path, model_params)
         self.vocab = self.model.vocab
         self.pieces = TokenPieces(self.vocab.piece, self.vocab.is_eog)
+        self.marked_pieces: dict[bytes, TokenPieces] = {}  # by the control tokens that they show
         self.seeds = SeedSource(seed)
         self.adapters = Adapters(self.model)
         self.context_params = context_params  # once there is a context: with what native code made of the sizes
+        self.cache: BaseLlamaCache | None = None
         self._context: Context | None = None
         self._live: LiveSequence | None = None
         try:
             if not model_params.vocab_only:
                 self._open_context(context_params, logits_all=logits_all)
+            if self._live is not None and checkpoints is not None:
+                self._keep_checkpoints(self._live, checkpoints)
         except BaseException:
             self.model.close()
             raise
@@ -64,6 +81,13 @@ class Runtime:
         if context.memory is not None:
             scores = ScoreRows(context.n_ctx_seq, context.n_vocab) if logits_all else None
             self._live = LiveSequence(context, swa_full=params.swa_full is not False, scores=scores)
+
+    @staticmethod
+    def _keep_checkpoints(live: LiveSequence, settings: CheckpointSettings) -> None:
+        """Where memory cannot be cut, and may be kept: a model that only embeds goes back to nothing."""
+        if settings.max_checkpoints and live.kind.needs_checkpoints and not live.context.embeds:
+            live.checkpoints = HybridCheckpointCache(live.context, settings.max_checkpoints, on_device=settings.on_device)
+            live.checkpoint_interval = settings.interval
 
     @property
     def context(self) -> Context:
@@ -108,18 +132,30 @@ class Runtime:
             self.model.close()
 
 
+def checkpoint_settings(count: int, interval: int, *, on_device: bool) -> CheckpointSettings:
+    """What the constructor's arguments come to. No checkpoints for a count of 0; only those at prompts' ends for an interval of 0."""
+    if count < 0 or interval < 0:
+        raise ValueError(f"ctx_checkpoints and checkpoint_interval must be 0 or more, not {count} and {interval}")
+    return CheckpointSettings(max_checkpoints=count, interval=interval, on_device=bool(on_device))
+
+
 def embedding_params(params: ContextParams, model: Model) -> ContextParams:
     """How a context for embeddings is made: a text is evaluated in one piece, and several of them together.
 
     Where the caller left the number of sequences open, it is raised if that costs no memory: recurrent state has to be
-    kept once per sequence, attention shares one cache.
+    kept once per sequence, attention shares one cache. Sizes are raised to multiples of that number, as means need it.
     """
-    n_batch, n_ubatch, n_seq_max = params.n_batch or 0, params.n_ubatch or 0, params.n_seq_max or 1
-    shares = n_seq_max == 1 and not (model.is_recurrent or model.is_hybrid) and params.kv_unified is not False
+    texts = params.n_seq_max or 1
+    shares = texts == 1 and not (model.is_recurrent or model.is_hybrid) and params.kv_unified is not False
+    texts = EMBEDDED_TOGETHER if shares else texts
+    n_batch = padded(max(params.n_batch or 0, params.n_ubatch or 0), texts)
+    n_ctx = padded(model.n_ctx_train if params.n_ctx == 0 else params.n_ctx or CONTEXT_PADDING, texts)
     return replace(
         params,
-        n_ubatch=max(n_batch, n_ubatch),
-        n_batch=max(n_batch, n_ubatch),
-        n_seq_max=EMBEDDED_TOGETHER if shares else n_seq_max,
+        n_ctx=n_ctx,
+        n_ubatch=n_batch if CONTEXT_PADDING % texts == 0 else min(n_batch, n_ctx),
+        n_batch=n_batch,
+        n_seq_max=texts,
+        n_outputs_max=0,  # every token is an output
         kv_unified=True if shares else params.kv_unified,
     )

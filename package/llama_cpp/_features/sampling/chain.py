@@ -16,6 +16,7 @@ from llama_cpp._engine.sampler import SamplerChain
 from .parameters import MIROSTAT_WINDOW
 
 if TYPE_CHECKING:
+    from llama_cpp._engine.custom_sampler import CustomSampler
     from llama_cpp._engine.vocab import Tokens, Vocab
 
     from .parameters import SamplingParams
@@ -107,13 +108,17 @@ def _within(window: int, n_ctx: int) -> int:
     return n_ctx if window < 0 else window
 
 
-def build_chain(params: SamplingParams, vocab: Vocab, *, n_ctx: int, seed: int, history: Tokens = ()) -> SamplerChain:
-    """The native chain, which the caller closes.
+def build_chain(
+    params: SamplingParams, vocab: Vocab, *, n_ctx: int, seed: int, history: Tokens = (), custom: Sequence[CustomSampler] = ()
+) -> SamplerChain:
+    """The native chain, which the caller closes. Samplers written in Python, `custom`, come before all others.
 
     `history` is what came before, oldest first: as much of it as the parameters look back at is shown to the chain.
     """
     chain = SamplerChain()
     try:
+        for each in custom:
+            chain.add_custom(each)
         for stage in stages(params, vocab, n_ctx=n_ctx, seed=seed):
             getattr(chain, f"add_{stage.name}")(*stage.arguments, **stage.options)
         window = params.window(n_ctx)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from llama_cpp._engine.shortlist import Shortlist
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,32 +29,39 @@ class TokenLogprobs:
 
 
 class LogprobRecorder:
-    """Keeps the log-probabilities of the token that was chosen last, with those of the `top` likeliest beside it.
+    """Reads log-probabilities, with those of the `top` likeliest tokens, from logits of shape (n_vocab,). Keeps its buffers.
 
-    The cost per token is two passes over the vocabulary; nothing is sorted but the `top`.
+    `latest` is what was recorded last. The cost is three passes over the vocabulary; nothing is sorted but the `top`.
     """
 
-    def __init__(self, top: int) -> None:
-        self._top = top
+    def __init__(self, top: int, n_vocab: int) -> None:
+        self._top = min(top, n_vocab)
+        self._weights = np.empty(n_vocab, np.float32)
+        self._shortlist = Shortlist(n_vocab, self._top) if self._top and Shortlist.pays(n_vocab, self._top) else None
         self.latest: TokenLogprobs | None = None
 
     def record(self, logits: NDArray[np.float32], token: int) -> None:
-        """The choice of `token`, from logits of shape (n_vocab,)."""
-        self.latest = token_logprobs(logits, token, self._top)
+        """The choice of `token`."""
+        self.latest = self.read(logits, token)
 
+    def read(self, logits: NDArray[np.float32], token: int) -> TokenLogprobs:
+        """What the model gives `token`, and whom it prefers."""
+        highest = logits.max()
+        weights = np.exp(np.subtract(logits, highest, out=self._weights), out=self._weights)
+        normalizer = float(highest) + math.log(weights.sum())
+        return TokenLogprobs(
+            token=token,
+            logprob=float(logits[token]) - normalizer,
+            top=tuple((int(each), float(logits[each]) - normalizer) for each in self._likeliest(logits)),
+        )
 
-def token_logprobs(logits: NDArray[np.float32], token: int, top: int) -> TokenLogprobs:
-    """The log-probabilities of `token` and of the `top` likeliest tokens, from logits of shape (n_vocab,)."""
-    highest = float(logits.max())
-    normalizer = highest + float(np.log(np.exp(logits - np.float32(highest), dtype=np.float32).sum(dtype=np.float64)))
-    count = min(top, len(logits))
-    best = np.argpartition(logits, len(logits) - count)[len(logits) - count :] if count else np.zeros(0, np.intp)
-    best = best[np.lexsort((best, -logits[best]))]
-    return TokenLogprobs(
-        token=token,
-        logprob=float(logits[token]) - normalizer,
-        top=tuple((int(each), float(logits[each]) - normalizer) for each in best),
-    )
+    def _likeliest(self, logits: NDArray[np.float32]) -> NDArray[np.intp]:
+        """Token ids, the likeliest first; of equals the lower id."""
+        found = self._shortlist.tokens(logits) if self._shortlist else None
+        if found is None:
+            lowest = np.partition(logits, len(logits) - self._top)[len(logits) - self._top] if self._top else np.inf
+            found = np.flatnonzero(logits >= lowest)
+        return found[np.lexsort((found, -logits[found]))][: self._top]
 
 
 def logits_to_logprobs(logits: NDArray[np.floating[Any]] | Sequence[float], axis: int = -1) -> NDArray[np.single]:

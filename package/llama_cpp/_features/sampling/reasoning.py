@@ -8,6 +8,7 @@ from __future__ import annotations
 from codecs import utf_8_decode
 from collections import deque
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,16 @@ class ReasoningBudget:
         """The only token allowed now; None leaves the choice to the samplers."""
         return self._queue[0] if self._queue else None
 
+    @property
+    def thinking(self) -> bool:
+        """Whether the text is between the marks."""
+        return self.state not in (ReasoningState.IDLE, ReasoningState.DONE)
+
+    @property
+    def end_tokens(self) -> list[int]:
+        """The end mark."""
+        return self._vocab.tokenize(self._limit.end, add_special=False, parse_special=True)
+
     def accept(self, token: int) -> None:
         """See what was chosen."""
         if self.state is ReasoningState.DONE:
@@ -117,10 +128,18 @@ class ReasoningBudget:
         else:
             self._count()
 
-    def force(self) -> None:
-        """End the thinking now, whatever is left of the budget; without effect outside of it."""
-        if self.state in (ReasoningState.COUNTING, ReasoningState.COMPLETING):
-            self._exhaust()
+    def force(self) -> bool:
+        """End the thinking now, whatever is left of the budget; False outside of it, where that has no effect."""
+        if self.state not in (ReasoningState.COUNTING, ReasoningState.COMPLETING):
+            return False
+        self._exhaust()
+        return True
+
+    def clone(self) -> ReasoningBudget:
+        """An independent copy in the same state."""
+        made = copy(self)
+        made._queue = self._queue.copy()  # noqa: SLF001 - its own class
+        return made
 
     def _look_for_start(self) -> None:
         place = self._tail.find(self._start)

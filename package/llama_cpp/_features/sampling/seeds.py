@@ -8,14 +8,20 @@ RANDOM_SEED = 0xFFFFFFFF  # LLAMA_DEFAULT_SEED: llama.cpp draws one, which could
 
 
 class SeedSource:
-    """A new seed for each request: unpredictable, or a repeatable series when it is itself seeded."""
+    """A new seed for each request: unpredictable, or a repeatable series when it is itself seeded.
+
+    `current` is all that the rest of the series follows from: a source made with it goes on in the same way.
+    """
 
     def __init__(self, seed: int | None = None) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - nothing here is a secret
+        self.current = random.randrange(RANDOM_SEED) if seed is None else seed  # noqa: S311 - nothing here is a secret
 
     def resolve(self, seed: int | None) -> int:
         """The seed itself (0 is one like any other); the next of the series for None."""
-        return self._random.randrange(RANDOM_SEED) if seed is None else seed
+        if seed is not None:
+            return seed
+        self.current = random.Random(self.current).randrange(RANDOM_SEED)  # noqa: S311 - as above
+        return self.current
 
 
 def seed_value(seed: object) -> int | None:

@@ -36,6 +36,14 @@ class TokenForcer(Protocol):
     def accept(self, token: int) -> None:
         """See what was chosen."""
 
+    @property
+    def thinking(self) -> bool:
+        """Whether what is written now is no part of the answer, and grammars have nothing to do with it."""
+
+    @property
+    def end_tokens(self) -> list[int]:
+        """What the thinking ends with."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Participants:
@@ -67,7 +75,8 @@ class Steps:
     """Chooses tokens from one row of `context`, the last by default. `seen` gives the token ids so far, read-only.
 
     In order: the criteria see the logits of the model; `recorder` keeps their log-probabilities; the processors
-    change them in native memory; the forcer or the chain chooses. What a callback raises goes to the caller.
+    change them in native memory; the forcer or the chain chooses. While the forcer says that the model is thinking, grammars are
+    neither asked nor told. What a callback raises goes to the caller.
     """
 
     def __init__(
@@ -126,12 +135,14 @@ class Steps:
         forcer = self._forcer
         if forcer is None:
             return self._chain.sample(self._context, self._index)
-        token = forcer.forced()
+        thinking, token = forcer.thinking, forcer.forced()
         if token is None:
-            token = self._chain.sample(self._context, self._index)
+            token = self._chain.sample(self._context, self._index, filters=not thinking)
         else:
-            self._chain.accept(token)
+            self._chain.accept(token, filters=not thinking)
         forcer.accept(token)
+        if thinking and not forcer.thinking:
+            self._chain.remind(forcer.end_tokens)
         return token
 
 

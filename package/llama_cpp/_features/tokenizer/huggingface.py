@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # what stands for a character of which bytes are missing
+
+
 class LlamaHFTokenizer(BaseLlamaTokenizer):
     """Wraps a `transformers` tokenizer, which has to have the model's vocabulary."""
 
@@ -30,10 +33,12 @@ class LlamaHFTokenizer(BaseLlamaTokenizer):
         return list(self.hf_tokenizer.encode(text.decode("utf-8", errors="ignore"), add_special_tokens=special))
 
     def detokenize(self, tokens: Sequence[int], prev_tokens: Sequence[int] | None = None, special: bool = False) -> bytes:
-        """`decode` of the wrapped tokenizer; a character that is not complete yet comes with the token that ends it."""
-        decode, skip = self.hf_tokenizer.decode, not special
+        """`decode` of the wrapped tokenizer; with `prev_tokens` a character comes with the token that completes it."""
         if not prev_tokens:
-            return str(decode(list(tokens), skip_special_tokens=skip)).encode("utf-8", errors="ignore")
-        before = str(decode(list(prev_tokens), skip_special_tokens=skip)).encode("utf-8", errors="ignore")
-        whole = str(decode([*prev_tokens, *tokens], skip_special_tokens=skip)).encode("utf-8", errors="ignore")
-        return whole[len(before) :]
+            return self._text(tokens, special).encode("utf-8", errors="ignore")
+        before = self._text(prev_tokens, special).rstrip(_INCOMPLETE)
+        whole = self._text([*prev_tokens, *tokens], special).rstrip(_INCOMPLETE)
+        return whole[len(before) :].encode("utf-8", errors="ignore")
+
+    def _text(self, tokens: Sequence[int], special: bool) -> str:
+        return str(self.hf_tokenizer.decode(list(tokens), skip_special_tokens=not special))

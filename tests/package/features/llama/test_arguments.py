@@ -37,7 +37,8 @@ def test_every_argument_has_a_place() -> None:
         "model_path", "n_gpu_layers", "load_mode", "use_mmap", "use_mlock", "use_direct_io", "kv_overrides", "seed", "n_threads",
         "n_threads_batch", "flash_attn", "flash_attn_type", "embedding", "embeddings", "logits_all", "last_n_tokens_size", "chat_format",
         "chat_template_name", "chat_handler_kwargs", "tokenizer", "spm_infill", "verbose", "verbosity", "log_filters",
-        "log_filters_case_sensitive", "lora_path", "lora_scale", "numa", "rpc_servers",
+        "log_filters_case_sensitive", "lora_path", "lora_scale", "numa", "rpc_servers", "ctx_checkpoints", "checkpoint_interval",
+        "checkpoint_on_device", "chat_handler", "chat_template_kwargs",
     }  # fmt: skip
     assert set(KNOWN) == carried | settled | elsewhere
     assert not carried & settled

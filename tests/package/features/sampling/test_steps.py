@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llama_cpp._features.sampling.logprobs import LogprobRecorder, logits_to_logprobs, token_logprobs
+from llama_cpp._features.sampling.logprobs import LogprobRecorder, logits_to_logprobs
 from llama_cpp._features.sampling.steps import END, Participants, Steps
 
 
@@ -25,14 +25,20 @@ class Chain:
 
     def __init__(self) -> None:
         self.accepted: list[int] = []
+        self.told: list[int] = []  # what grammars would know of
+        self.reminded: list[int] = []
 
-    def sample(self, context: Any, index: int) -> int:
+    def sample(self, context: Any, index: int, *, filters: bool = True) -> int:
         token = int(np.argmax(context.logits(index)))
-        self.accept(token)
+        self.accept(token, filters=filters)
         return token
 
-    def accept(self, token: int) -> None:
+    def accept(self, token: int, *, filters: bool = True) -> None:
         self.accepted.append(token)
+        self.told += [token] * filters
+
+    def remind(self, tokens: list[int]) -> None:
+        self.reminded += tokens
 
 
 def steps(processors: Any = (), criteria: Any = (), **changes: Any) -> Steps:
@@ -86,7 +92,7 @@ def test_log_probabilities_are_the_models_and_not_the_processors() -> None:
         scores[7] = -np.inf
         return scores
 
-    recorder = LogprobRecorder(2)
+    recorder = LogprobRecorder(2, 8)
     assert steps(processors=[forbid], recorder=recorder)() == 6
     expected = logits_to_logprobs(np.arange(8, dtype=np.float32))
     latest = recorder.latest
@@ -99,14 +105,33 @@ def test_log_probabilities_are_the_models_and_not_the_processors() -> None:
 @pytest.mark.parametrize("top", [0, 1, 8, 50])
 def test_any_number_of_the_likeliest_is_answered_in_order(top: int) -> None:
     logits = np.array([0.5, 3.0, -2.0, 3.0, 1.0, 0.0, -1.0, 2.0], np.float32)
-    found = token_logprobs(logits, 4, top).top
+    found = LogprobRecorder(top, len(logits)).read(logits, 4).top
     assert [token for token, _ in found] == [1, 3, 7, 4, 0, 5, 6, 2][:top]
 
 
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_likeliest_of_many_are_found(equal: bool) -> None:
+    logits = np.random.default_rng(3).normal(size=5000).astype(np.float32)
+    if equal:
+        logits[100:4000] = logits.max()
+    expected = logits_to_logprobs(logits)
+    read = LogprobRecorder(5, len(logits)).read(logits, 7)
+    assert [token for token, _ in read.top] == np.argsort(-logits, kind="stable")[:5].tolist()
+    assert [logprob for _, logprob in read.top] == pytest.approx([float(expected[token]) for token, _ in read.top], abs=1e-5)
+    assert read.logprob == pytest.approx(float(expected[7]), abs=1e-5)
+
+
 class Forcer:
-    def __init__(self, tokens: list[int | None]) -> None:
+    end_tokens = (3,)
+
+    def __init__(self, tokens: list[int | None], thinking_until: int = 0) -> None:
         self.tokens = tokens
+        self.thinking_until = thinking_until
         self.seen: list[int] = []
+
+    @property
+    def thinking(self) -> bool:
+        return len(self.seen) < self.thinking_until
 
     def forced(self) -> int | None:
         return self.tokens.pop(0)
@@ -120,3 +145,11 @@ def test_a_forced_token_is_not_sampled_but_accepted() -> None:
     made = steps(forcer=forcer)
     assert [made(), made(), made()] == [7, 3, 7]
     assert forcer.seen == [7, 3, 7]
+
+
+def test_grammars_learn_of_thinking_only_that_it_ended() -> None:
+    forcer = Forcer([None, 3, None], thinking_until=2)
+    made: Any = steps(forcer=forcer)
+    assert [made(), made(), made()] == [7, 3, 7]
+    chain = made._chain
+    assert (chain.accepted, chain.told, chain.reminded) == ([7, 3, 7], [7], [3])
