@@ -62,6 +62,12 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session
+def clients(session: nox.Session) -> None:
+    """Run programs of others that sit on `llama_cpp`, unchanged, on the wheel: `nox -s clients -- [CLIENT…] [--wheel WHEEL]`."""
+    buildsys(session, "clients", *session.posargs)
+
+
+@nox.session
 def dispatch(session: nox.Session) -> None:
     """Run a wheel on emulated old CPUs: `nox -s dispatch -- [WHEEL] [--cpu MODEL]`."""
     buildsys(session, "dispatch", *session.posargs)

@@ -26,6 +26,7 @@ COMMANDS = {
     "bindgen": "buildsys.bindgen.command",
     "models": "buildsys.models.command",
     "conformance": "buildsys.conformance.command",
+    "clients": "buildsys.clients.command",
     "dispatch": "buildsys.dispatch.command",
     "wine": "buildsys.wine.command",
     "systems": "buildsys.systems.command",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.arena import Arena
 from benchmarks.line import Line
-from benchmarks.rows import conversion, decode, embeddings, grammar, growth, imports, vocabulary
+from benchmarks.rows import conversion, decode, embeddings, grammar, growth, imports, state, vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,5 +31,7 @@ ROWS = (
     Row(key="growth", title="Python's share per token, 250 and 4,000 tokens, synthetic model", measure=growth.synthetic),
     Row(key="growth-text", title="the same on the text model", measure=growth.text_model),
     Row(key="schema", title="JSON Schema to grammar: 20, 100, 200 optional properties", measure=conversion.optional_properties),
+    Row(key="state", title="saving a snapshot: speed and size", measure=state.saving),
+    Row(key="reuse", title="tokens that a growing conversation evaluates", measure=state.reuse),
     Row(key="import", title="import llama_cpp beside import numpy", measure=imports.cold),
 )

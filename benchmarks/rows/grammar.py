@@ -10,10 +10,11 @@ from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, Task
 from benchmarks.rows.decode import TEXT_MODEL
 from benchmarks.rows.vocabulary import MODEL
 
-PROMPT = "<|im_start|>user\nDescribe a person (name, age, address, hobbies, friends) as a JSON object.<|im_end|>\n<|im_start|>assistant\n"
-JSON_OBJECT = r"""root   ::= "{" ws (member ("," ws member)*)? "}"
+PROMPT = "All about a lighthouse, its keeper and its ships, as one long JSON object:\n"
+JSON_OBJECT = r"""root   ::= "{" ws member ("," ws member){60,} "}"  # too long to end before the last token that is asked for
+object ::= "{" ws (member ("," ws member)*)? "}"
 member ::= string ":" ws value
-value  ::= (root | "[" ws (value ("," ws value)*)? "]" | string | number | "true" | "false" | "null") ws
+value  ::= (object | "[" ws (value ("," ws value)*)? "]" | string | number | "true" | "false" | "null") ws
 string ::= "\"" ([^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9A-Fa-f]{4}))* "\""
 number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?
 ws     ::= [ \t\n\r]*

@@ -23,7 +23,8 @@ def test_chat(model_path: str) -> None:
     generator.warm_up()
     (reply,) = generator.run([ChatMessage.from_user("What is the capital of France?")])["replies"]
     assert reply.text
-    choice = {"type": "function", "function": {"name": "weather"}}
-    (called,) = generator.run([ChatMessage.from_user("The weather in Paris?")], tools=[WEATHER], generation_kwargs={"tool_choice": choice})["replies"]
+    arguments = {"tool_choice": {"type": "function", "function": {"name": "weather"}}}
+    question = [ChatMessage.from_user("The weather in Paris?")]
+    (called,) = generator.run(question, tools=[WEATHER], generation_kwargs=arguments)["replies"]
     assert called.tool_calls[0].tool_name == "weather"
     assert isinstance(called.tool_calls[0].arguments["city"], str)

@@ -35,7 +35,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         line = text.count("\n", 0, block.start(1))
-        exec(compile("\n" * line + block[1], str(page), "exec"), names)  # noqa: S102 - the guide is ours
+        exec(compile("\n" * line + block[1], str(page), "exec", dont_inherit=True), names)  # noqa: S102 - the guide is ours
     for value in names.values():
         if isinstance(value, Llama):
             value.close()

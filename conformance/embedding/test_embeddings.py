@@ -129,6 +129,28 @@ def test_llama_embedding() -> None:
             model.rank("one", ["two"])
 
 
+def test_inputs_of_each_kind() -> None:
+    with LlamaEmbedding(str(material.model(material.SYNTH_BERT)), n_threads=2, verbose=False) as model:
+        tokens = model.tokenize(b"one two")
+        vector = model.embed("one two")
+        for single in (tokens, np.array(tokens), tuple(tokens)):
+            assert model.embed(single) == pytest.approx(vector, abs=1e-3)
+            assert [item["embedding"] for item in model.create_embedding(single)["data"]] == [pytest.approx(vector, abs=1e-3)]
+        for several in ([tokens, "one two"], ("one two", tokens), iter(["one two", "one two"])):
+            assert model.embed(several) == [pytest.approx(vector, abs=1e-3)] * 2
+        assert model.create_embedding([], output_format="array") == []
+        for wrong in (b"one two", None, 5, [b"one two"], [1.5]):
+            with pytest.raises(TypeError):
+                model.embed(wrong)
+
+
+def test_only_pooled_vectors_are_compared() -> None:
+    with LlamaEmbedding(str(material.model(material.SYNTH_BERT)), pooling_type=NONE, n_threads=2, verbose=False) as model:
+        with pytest.raises(ValueError, match="compares pooled vectors"):
+            model.create_embedding(["one", "two three"], output_format="json+")
+        assert len(model.create_embedding(["one", "two three"])["data"]) == 2
+
+
 @pytest.mark.once_per_wheel
 def test_similar_texts_are_similar() -> None:
     with opened(material.TRANSFORMER, pooling_type=MEAN) as model:

@@ -78,6 +78,13 @@ def test_one_output_or_two() -> None:
         assert 0 < two.rank("one", ["two"])[0] < 1
 
 
+@pytest.mark.parametrize("normalize", [True, 0, 1, 2])
+def test_scores_are_never_normalized(ranker: LlamaEmbedding, normalize: int) -> None:
+    texts = ["one", "two three"]
+    assert ranker.embed(texts, normalize=normalize) == [pytest.approx(ranker.embed(text, normalize=-1), **TOLERANCE) for text in texts]
+    assert [item["embedding"] for item in ranker.create_embedding(texts)["data"]] == ranker.embed(texts)
+
+
 def test_names_of_control_tokens_and_places_in_a_text_are_text(rankers: dict[str, LlamaEmbedding]) -> None:
     ranker = rankers[RANKERS[1]]
     before, between, after = ranker.metadata[TEMPLATE].replace("{document}", "{query}").split("{query}")

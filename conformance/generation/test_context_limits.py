@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rig import material
+from rig import child, material
 from rig.generation import GREEDY, finish_reason, joined, text
 
 from llama_cpp import Llama
@@ -121,3 +121,28 @@ def test_keeping_a_beginning_is_refused_by_name() -> None:
     with llama:
         assert llama.n_keep == 8
         assert finish_reason(llama.create_completion("one", max_tokens=None, **GREEDY)) == "length"
+
+
+SIZES = """
+    import itertools, sys
+    from llama_cpp import Llama
+    from llama_cpp.errors import ContextCreateError
+    refused = served = 0
+    for n_batch, n_seq_max, unified, n_outputs_max in itertools.product((1, 4, 64), (1, 3, 64), (None, False, True), (0, 2)):
+        options = {"n_batch": n_batch, "n_ubatch": n_batch, "n_seq_max": n_seq_max, "kv_unified": unified, "n_outputs_max": n_outputs_max}
+        try:
+            with Llama(sys.argv[1], n_ctx=64, n_threads=1, n_threads_batch=1, verbose=False, **options) as llama:
+                served += llama([3], max_tokens=2)["usage"]["completion_tokens"] == 2
+        except ContextCreateError:
+            refused += 1
+    print([served, refused])
+"""
+
+
+@pytest.mark.parametrize("variable", [material.SYNTH_LLAMA, material.SYNTH_LFM2, material.SYNTH_T5], ids=["llama", "lfm2", "t5"])
+def test_no_sizes_end_the_process(variable: str) -> None:
+    """llama.cpp asserts that there is an output for each sequence, and that an encoder's readers share one cache."""
+    served, refused = child.run(SIZES, material.model(variable)).json()
+    assert served + refused == 54
+    assert served >= 24
+    assert refused >= 6

@@ -186,22 +186,25 @@ def damaged(draw: st.DrawFn) -> str:
     return text
 
 
-def takes(grammar: str) -> bool:
+def takes(grammar: str) -> bool | None:
+    """Whether the package takes the text; None where it refuses it for llama.cpp's sake, to which it must not be shown then."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             LlamaGrammar.from_string(grammar)
-    except GrammarSyntaxError:
-        return False
+    except GrammarSyntaxError as error:
+        return None if "behind what may be empty" in str(error) or "can never begin" in str(error) else False
     return True
 
 
 @pytest.mark.logs_native_errors
 @given(grammar=damaged())
 @example(grammar='root ::= "a" |\n|"b"')
+@example(grammar='root ::= "x" 3\n3 ::= ("b"*) 3 "c" | "d"')
 def test_damaged_grammars_are_taken_by_both_or_neither(shared_synthetic: Llama, grammar: str) -> None:
-    # What is refused for llama.cpp's sake must not be shown to it: these have no repetitions that could be turned round.
-    assert takes(grammar) == parses(shared_synthetic, grammar)
+    taken = takes(grammar)
+    if taken is not None:
+        assert taken == parses(shared_synthetic, grammar)
 
 
 @given(grammar=grammars(), texts=st.lists(st.lists(CHARACTERS, max_size=12).map("".join), min_size=5, max_size=20))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import pydantic
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -101,3 +103,32 @@ def test_whitespace(synthetic: Llama) -> None:
     ]
     assert accepted(synthetic, schema, *texts) == [True, True, True, True, False]
     assert accepted(synthetic, schema, *texts, compact=True) == [False, False, False, True, False]
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+    lives: int = pydantic.Field(ge=1, le=9)
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog"]
+    name: str = pydantic.Field(min_length=1, max_length=4, pattern="^[A-Z]")
+    friend: Cat | Dog | None = None
+
+
+class Home(pydantic.BaseModel):
+    pet: Annotated[Cat | Dog, pydantic.Field(discriminator="kind")]
+    since: dt.date | None = None
+    scores: dict[str, float] = {}
+
+
+def test_pydantic_models(synthetic: Llama) -> None:
+    texts = (
+        '{"pet": {"kind": "cat", "lives": 9}, "since": "2024-02-29", "scores": {"a": 1.5}}',
+        '{"pet": {"kind": "dog", "name": "Rex", "friend": {"kind": "dog", "name": "A", "friend": null}}, "since": null}',
+        '{"pet": {"kind": "cat", "name": "Rex"}}',
+        '{"pet": {"kind": "cat", "lives": 10}}',
+    )
+    assert accepted(synthetic, Home, *texts) == [True, True, False, False]
+    for text in texts[:2]:
+        Home.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""Calls that would end the process raise instead: each of `guarded_calls`, in child processes.
+"""Calls that would end the process raise instead: each of `guarded`, in child processes.
 
 A child runs as many as it survives. When one ends it, that one is named, and the rest goes on in the next child.
 
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from native import guarded_calls
+from native.guarded import calls
 from rig import child, material
 
-SCRIPT = Path(guarded_calls.__file__)
+ROOT = Path(__file__).parent.parent
 MODELS = (material.SYNTH_LLAMA, material.SYNTH_BERT, material.SYNTH_T5, material.SYNTH_LFM2, material.SYNTH_QWEN35, material.SYNTH_LORA)
-RUN = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+RUN = "import sys; sys.path.insert(0, sys.argv[1]); from native.guarded import calls; calls.main(sys.argv[2:])"
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +27,10 @@ def outcomes() -> dict[str, Any]:
     for variable in MODELS:
         material.model(variable)
     found: dict[str, Any] = {}
-    left = list(guarded_calls.CASES)
+    left = list(calls.CASES)
     while left:
         # not isolated: the tested package may be a source tree that an environment variable names
-        done = child.run(RUN, SCRIPT, *left, options=("-B",), env={"GGML_NO_BACKTRACE": "1"})
+        done = child.run(RUN, ROOT, *left, options=("-B",), env={"GGML_NO_BACKTRACE": "1"})
         lines = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
         found.update({line["name"]: line["outcome"] for line in lines if "name" in line})
         running = [line["begins"] for line in lines if "begins" in line and line["begins"] not in found]
@@ -50,5 +50,5 @@ def test_no_call_is_let_through_or_ends_the_process(outcomes: dict[str, Any]) ->
 
 
 def test_every_call_was_made(outcomes: dict[str, Any]) -> None:
-    assert set(outcomes) == set(guarded_calls.CASES)
+    assert set(outcomes) == set(calls.CASES)
     assert len(outcomes) >= 100

@@ -51,9 +51,10 @@ MEMORIES = {
     "state space": Memory(variable=material.SYNTH_MAMBA2),
     "linear attention": Memory(variable=material.SYNTH_RWKV7),
 }
+_LARGER = {"n_batch": 128, "n_ubatch": 128, "n_threads": 2, "n_threads_batch": 2}
 REAL = {
-    "smollm2": Memory(variable=material.TRANSFORMER, options={"n_threads": 2, "n_threads_batch": 2}, tolerance=0.5),
-    "gemma3": Memory(variable=material.SLIDING_WINDOW, options={"n_threads": 2, "n_threads_batch": 2}, tolerance=0.5),
+    "smollm2": Memory(variable=material.TRANSFORMER, options=_LARGER, tolerance=0.5),
+    "gemma3": Memory(variable=material.SLIDING_WINDOW, options=_LARGER, tolerance=0.5),
 }
 UNCUTTABLE = tuple(name for name in MEMORIES if name not in {"attention", "window, kept in full"})
 

@@ -164,10 +164,10 @@ def run(memory: Memory, *, examples: int, steps: int) -> None:
 
 @pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES)
 def test_any_order(memory: Memory) -> None:
-    run(memory, examples=8, steps=12)
+    run(memory, examples=6, steps=12)
 
 
 @pytest.mark.once_per_wheel
 @pytest.mark.parametrize("memory", REAL.values(), ids=REAL)
 def test_any_order_with_real_models(memory: Memory) -> None:
-    run(memory, examples=2, steps=5)
+    run(memory, examples=1, steps=6)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-CACHES = {"ram": LlamaRAMCache, "trie": LlamaTrieCache, "disk": LlamaDiskCache}
 OTHER = [1, *tokens(40, seed=7)]
 
 
@@ -45,21 +44,20 @@ def attention() -> Iterator[Llama]:
         yield llama
 
 
-@pytest.mark.parametrize("kind", CACHES)
-def test_two_conversations_in_turn_evaluate_only_what_is_new(pair: tuple[Llama, Llama], memory: Memory, kind: str, tmp_path: Path) -> None:
+def test_two_conversations_in_turn_evaluate_only_what_is_new(pair: tuple[Llama, Llama], memory: Memory, tmp_path: Path) -> None:
     llama, fresh = pair
-    cache: Any = LlamaDiskCache(tmp_path) if kind == "disk" else CACHES[kind]()
-    llama.set_cache(cache)
-    assert llama.cache is cache
-    prompt = tokens(150)
-    llama.create_completion(prompt, max_tokens=4, **GREEDY)
-    held = llama.input_ids[: llama.n_tokens].tolist()
-    llama.create_completion(OTHER, max_tokens=4, **GREEDY)
-    following = [*held, *tokens(10, seed=3)]
-    result = llama.prefill(following)
-    assert result.n_evaluated == 10
-    assert_same(result.logits, logits_from_scratch(fresh, following), memory.tolerance)
-    assert 0 < cache.cache_size <= cache.capacity_bytes
+    for cache in (LlamaRAMCache(), LlamaTrieCache(), LlamaDiskCache(tmp_path)):
+        llama.reset()
+        llama.set_cache(cache)
+        assert llama.cache is cache
+        llama.create_completion(tokens(150), max_tokens=4, **GREEDY)
+        held = llama.input_ids[: llama.n_tokens].tolist()
+        llama.create_completion(OTHER, max_tokens=4, **GREEDY)
+        following = [*held, *tokens(10, seed=3)]
+        result = llama.prefill(following)
+        assert result.n_evaluated == 10
+        assert_same(result.logits, logits_from_scratch(fresh, following), memory.tolerance)
+        assert 0 < cache.cache_size <= cache.capacity_bytes
 
 
 def test_a_common_beginning_is_shared_where_memory_can_be_cut(attention: Llama) -> None:

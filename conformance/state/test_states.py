@@ -80,15 +80,16 @@ def test_a_file_and_a_pickle_hold_the_same(pair: tuple[Llama, Llama], memory: Me
         assert_same(found[1], due[1], memory.after_load)
 
 
-@pytest.mark.parametrize("keep", [299, 150, 20, 1])
-def test_what_was_loaded_can_be_shortened(pair: tuple[Llama, Llama], memory: Memory, keep: int) -> None:
+def test_what_was_loaded_can_be_shortened(pair: tuple[Llama, Llama], memory: Memory) -> None:
     one, other = pair
     one.reset()
     one.eval(LONG)
-    other.load_state(one.save_state())
-    other.eval([77])
-    prompt = [*LONG[:keep], 42]
-    assert_same(other.prefill(prompt).logits, logits_from_scratch(one, prompt), memory.tolerance)
+    state = one.save_state()
+    for keep in (299, 150, 20, 1):
+        other.load_state(state)
+        other.eval([77])
+        prompt = [*LONG[:keep], 42]
+        assert_same(other.prefill(prompt).logits, logits_from_scratch(one, prompt), memory.tolerance)
 
 
 def test_the_size_does_not_grow_with_the_context() -> None:
@@ -197,22 +198,21 @@ def test_a_state_that_was_computed_with_an_adapter_says_so(attention: Llama) -> 
 
 
 @pytest.mark.logs_native_errors
-@pytest.mark.parametrize("damage", ["cut", "grown", "garbage"])
-def test_what_native_code_refuses_leaves_an_empty_object_that_works(pair: tuple[Llama, Llama], memory: Memory, damage: str) -> None:
+def test_what_native_code_refuses_leaves_an_empty_object_that_works(pair: tuple[Llama, Llama], memory: Memory) -> None:
     one, other = pair
+    due = logits_from_scratch(one, LONG[:40])
     one.reset()
     one.eval(LONG[:60])
     state = one.save_state()
     native = state.llama_state
-    state.llama_state = {"cut": native[: len(native) // 2], "grown": native + b"more", "garbage": bytes(len(native))}[damage]
-    state.llama_state_size = len(state.llama_state)
-    other.reset()
-    other.eval(LONG[:20])
-    with pytest.raises(StateRestoreError, match="Failed to set llama state data"):
-        other.load_state(state)
-    assert other.n_tokens == 0
-    due = logits_from_scratch(one, LONG[:40])
-    assert_same(other.prefill(LONG[:40]).logits, due, memory.tolerance)
+    for damaged in (native[: len(native) // 2], native + b"more", bytes(len(native))):
+        state.llama_state, state.llama_state_size = damaged, len(damaged)
+        other.reset()
+        other.eval(LONG[:20])
+        with pytest.raises(StateRestoreError, match="Failed to set llama state data"):
+            other.load_state(state)
+        assert other.n_tokens == 0
+        assert_same(other.prefill(LONG[:40]).logits, due, memory.tolerance)
 
 
 def test_a_damaged_file_changes_nothing(attention: Llama, tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .llama_cpp import *  # noqa: F403
 
 _MODULES = (
-    "_ctypes_extensions", "_ggml", "_internals", "_logger", "_utils", "llama", "llama_cache", "llama_chat_format", "llama_cpp", "llama_cpp_ext", "llama_embedding", "llama_grammar",
-    "llama_tokenizer", "llama_types", "mtmd_cpp",
+    "_ctypes_extensions", "_ggml", "_internals", "_logger", "_utils", "llama", "llama_cache", "llama_chat_format", "llama_cpp",
+    "llama_cpp_ext", "llama_embedding", "llama_grammar", "llama_tokenizer", "llama_types", "mtmd_cpp",
 )  # fmt: skip
 _STAR_EXPORTED = ("llama", "llama_cpp")
 _OWN = ("__version__", "system_report")

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 
 import pytest
 
+from benchmarks.arena import Arena
+from benchmarks.contestant import Launch
+from benchmarks.interleave import MeasurementError
 from benchmarks.line import Line
 from benchmarks.protocol import Reading, Task
-from benchmarks.rows import ROWS, conversion, decode, embeddings, grammar, growth, imports, vocabulary
+from benchmarks.rows import ROWS, conversion, decode, embeddings, grammar, growth, imports, state, vocabulary
 from benchmarks.rows.growth import LONG, SHORT
 from tests.benchmarks.fakes import FakeContestant, arena
 
@@ -144,6 +148,7 @@ def test_a_grammar_is_measured_beside_the_same_without() -> None:
 def test_conversions_are_measured_in_microseconds_beside_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversion, "printed", lambda _launch, code: 1e-6 * (50 if "range(20)" in code else 700))
     monkeypatch.setattr(conversion.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(FakeContestant, "launch", Launch(python=Path("python"), module="bare"), raising=False)
     lines = conversion.optional_properties(arena(FakeContestant(1.0), FakeContestant(1.0), FakeContestant(1.0, threads=4)))
     assert [line.verdict for line in lines] == ["met", "", "missed", "", "missed", ""]
     assert str(lines[0].target) == "≤ +80 µs"
@@ -162,3 +167,34 @@ def test_embeddings_together_compare_with_a_native_batch_and_with_one_at_a_time(
     lines = embeddings.short_texts(arena(Apart(1.0, bare=0.97), FakeContestant(1.0), Apart(2.0, threads=4)))
     assert [line.verdict for line in lines] == ["met", "met", ""]
     assert [str(line.target) for line in lines[:2]] == ["≥ 0.95", "≥ 2.00"]
+
+
+def launching() -> Arena:
+    """An arena whose package can be started in new processes."""
+    made = arena(FakeContestant(1.0), FakeContestant(1.0), None)
+    made.ours.launch = Launch(python=Path("python"), module="", first=("package",))
+    return made
+
+
+def test_a_snapshot_is_measured_by_speed_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs: list[str] = []
+    monkeypatch.setattr(state, "printed", lambda _launch, code: programs.append(code) or 0.8)
+    lines = state.saving(launching())
+    assert [(str(line.target), line.verdict) for line in lines] == [("≥ 0.50", "met"), ("≤ 1.00", "met")]
+    for code in programs:
+        compile(code, "program", "exec")
+    assert len(programs) == state.ROUNDS + 1
+
+
+def test_reuse_is_counted_for_both_kinds_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "printed", lambda _launch, code: compile(code, "program", "exec") and 1.5)
+    lines = state.reuse(launching())
+    assert [line.verdict for line in lines] == ["missed", "missed"]
+
+
+def test_a_program_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_launch: object, _code: str) -> float:
+        raise MeasurementError("no such model")
+
+    monkeypatch.setattr(state, "printed", fail)
+    assert {line.failure for line in state.saving(launching())} == {"no such model"}

@@ -75,9 +75,7 @@ class Batch:
             raise InvalidArgumentError(f"rows of {self.embeddings.shape[1]} values do not fit: this model reads {width}")
         sections = _M_ROPE_SECTIONS if model.rope_type in (llama.LLAMA_ROPE_TYPE_MROPE, llama.LLAMA_ROPE_TYPE_IMROPE) else 1
         if not self.has_tokens and self.n_positions < sections:
-            raise InvalidArgumentError(
-                f"each row has {sections} positions with this model; make the batch with n_positions={sections}"
-            )
+            raise InvalidArgumentError(f"each row has {sections} positions with this model; make the batch with n_positions={sections}")
 
     @property
     def size(self) -> int:

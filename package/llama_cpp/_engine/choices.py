@@ -24,6 +24,7 @@ _ENUMERATIONS: Mapping[str, type[IntEnum]] = {
     "split_mode": llama.llama_split_mode,
 }
 _CACHE_TYPES = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "IQ4_NL", "Q5_0", "Q5_1")
+MOST_LAYERS = 512  # LLAMA_MAX_LAYERS: a constant of llama.cpp's build
 _LEAST: Mapping[str, int] = {"n_batch": 1, "n_seq_max": 1, "n_outputs_max_per_seq": 1}
 _MOST: Mapping[str, int] = {"n_threads": ggml.GGML_MAX_N_THREADS, "n_threads_batch": ggml.GGML_MAX_N_THREADS}
 
@@ -40,6 +41,20 @@ def check_choice(name: str, value: Any) -> None:
         raise InvalidArgumentError(f"{name}={value} is out of range: at least {_LEAST[name]}")
     if value > _MOST.get(name, value):
         raise InvalidArgumentError(f"{name}={value} is out of range: at most {_MOST[name]}")
+
+
+def check_overrides(overrides: Mapping[str, Any]) -> None:
+    """`InvalidArgumentError` for metadata that native code asserts something about, put in the place of a file's own."""
+    for key, value in overrides.items():
+        name = key.rpartition(".")[2]
+        if name == "block_count" and not 1 <= value <= MOST_LAYERS:
+            raise InvalidArgumentError(f"kv_overrides[{key!r}]={value} is out of range: 1 to {MOST_LAYERS}")
+        if name.endswith("_epsilon") and not value >= 0:
+            raise InvalidArgumentError(f"kv_overrides[{key!r}]={value} must not be negative")
+        if name == "expert_count" and value and f"{key[: -len(name)]}expert_used_count" not in overrides:
+            raise InvalidArgumentError(f"kv_overrides[{key!r}] needs expert_used_count beside it: how many of them are used at once")
+        if key == "tokenizer.ggml.model":
+            raise InvalidArgumentError("kv_overrides: tokenizer.ggml.model belongs to the vocabulary in the file and cannot be another one")
 
 
 def check_cache(model: Model, type_k: int | None) -> None:

@@ -114,7 +114,8 @@ class Constraint:
         room = self._filled(tokens, 0.0)
         for each in self._filters:
             each.apply(room)
-        return tokens[room.data["logit"] == 0]
+        passed: NDArray[np.bool_] = room.data["logit"] == 0
+        return tokens[passed]
 
 
 def _likeliest(candidates: Candidates) -> int:

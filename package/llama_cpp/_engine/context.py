@@ -32,7 +32,7 @@ from .logbridge import bridge
 from .memory import Memory
 from .outputs import OutputRows, float_view
 from .params import ContextParams, native_context_params
-from .pooled import require_even_batches
+from .plan import require_plan
 from .returns import log_mark, raise_decode_failure, require_pointer
 from .state import State
 
@@ -76,11 +76,11 @@ class Context(Handle[llama.llama_context_p]):
             raise ContextCreateError("a model loaded with vocab_only=True cannot be evaluated; load it with its weights")
         if params.ctx_type == llama.LLAMA_CONTEXT_TYPE_MTP and not model.params.load_mtp:
             raise ContextCreateError("a context for multi-token prediction needs a model that was loaded with load_mtp=True")
-        check_cache(model, params.type_k)
         self._flag = AbortFlag()
         self._stop = self._flag.set
         struct = native_context_params(params)
-        require_even_batches(model, struct)
+        check_cache(model, params.type_k)
+        require_plan(model, struct)
         struct.abort_callback = self._flag.callback
         struct.abort_callback_data = self._flag.address
         mark = log_mark()
@@ -98,7 +98,7 @@ class Context(Handle[llama.llama_context_p]):
         self.device_states: dict[int, tuple[bytes, int]] = {}  # what `State` keeps on the device, by sequence, with its flags
         self.samplers: dict[int, SamplerChain] = {}  # those that `DeviceSampling` attached
         self._relay: AbortRelay | None = None
-        self._encoded = not (model.has_encoder and model.has_decoder)
+        self._encoded = not (model.has_encoder and model.has_decoder) and not model.params.no_alloc
         self._adaptation = PLAIN
         self._threadpools: tuple[ThreadPool | int, ...] = ()
         self._own_threads: tuple[int, int] | None = None  # thread counts to go back to from a pool's
@@ -225,6 +225,7 @@ class Context(Handle[llama.llama_context_p]):
 
     def encode_batch(self, batch: Batch) -> None:
         """Run the encoder over a batch that the caller filled."""
+        self._require_weights()
         self._check_batch(batch, self.n_ubatch)
         self._evaluate(llama.llama_encode, batch)
         self._encoded = True
@@ -234,8 +235,7 @@ class Context(Handle[llama.llama_context_p]):
         """Decode or encode a growing batch. Not split."""
         together = encode or not self._has_memory or not self.causal
         limit, size = self.n_ubatch if together else self.n_batch, len(batch)
-        if not encode:
-            self._require_encoded()
+        (self._require_weights if encode else self._require_encoded)()
         if batch.context is not self:
             raise InvalidArgumentError("this batch was made for another context")
         if not 1 <= size <= limit:
@@ -290,9 +290,14 @@ class Context(Handle[llama.llama_context_p]):
             raise BatchSizeError(f"{wanted} outputs were asked for; the context has n_outputs_max={self.n_outputs_max}")
 
     def _require_encoded(self) -> None:
-        """A decoder without its encoder's output would end the process."""
+        """A decoder without its encoder's output would end the process, and so would anything without weights."""
+        self._require_weights()
         if not self._encoded:
             raise InvalidArgumentError("this model decodes what its encoder has seen: encode the input first")
+
+    def _require_weights(self) -> None:
+        if self.model.params.no_alloc:
+            raise InvalidArgumentError("a model loaded with no_alloc=True has no weights to evaluate anything with; load it without")
 
     def _refuse_sequence(self, seq_id: int) -> NoReturn:
         raise SequenceIdError(f"sequence {seq_id} does not exist: this context has n_seq_max={self.n_seq_max}")

@@ -17,10 +17,12 @@ _SPLIT_COUNT = b"split.count"
 
 
 def tensors_named(path: Path, names: tuple[str, ...]) -> frozenset[str] | None:
-    """Which of `names` are tensors of the file; None for one part of several, which tells nothing of the others.
+    """Which of `names` are tensors of the file; None where it can't tell: it is one part of several, or was deleted meanwhile.
 
-    Raises `ModelLoadError` when the file is no GGUF file any more.
+    Raises `ModelLoadError` when it is no GGUF file any more.
     """
+    if not path.is_file():
+        return None
     mark = log_mark()
     pointer = gguf.gguf_init_from_file(os.fsencode(path), gguf.gguf_init_params(no_alloc=True, ctx=None))
     file = require_pointer(pointer, ModelLoadError, f"the file could not be read: {path}", mark)

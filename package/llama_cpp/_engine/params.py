@@ -6,13 +6,14 @@ A field left None keeps llama.cpp's own default. Policy (how many threads, which
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from llama_cpp._native.bindings import ggml_backend, llama
 
-from .choices import check_choice
+from .choices import MOST_LAYERS, check_choice, check_overrides
 from .errors import InvalidArgumentError
 
 KvOverride = bool | int | float | str
@@ -125,6 +126,8 @@ def native_model_params(params: ModelParams) -> NativeModelParams:
     _copy_scalars(
         params, struct, leave=("devices", "tensor_buft_overrides", "cpu_moe", "n_cpu_moe", "tensor_split", "progress", "kv_overrides")
     )
+    if params.no_alloc:
+        _load_nothing(struct)
     keep: list[object] = []
     if params.tensor_split:
         keep.append(_point(struct, "tensor_split", _tensor_split(params.tensor_split)))
@@ -140,6 +143,14 @@ def native_model_params(params: ModelParams) -> NativeModelParams:
         struct.progress_callback = relay.callback
         keep.append(relay)
     return NativeModelParams(struct=struct, keep=tuple(keep), progress=relay)
+
+
+def _load_nothing(struct: Any) -> None:
+    """Without memory for the weights a file can be neither mapped nor locked."""
+    if struct.load_mode in {llama.LLAMA_LOAD_MODE_MMAP, llama.LLAMA_LOAD_MODE_MLOCK, llama.LLAMA_LOAD_MODE_MMAP_MLOCK}:
+        raise InvalidArgumentError(f"no_alloc=True and load_mode={struct.load_mode} exclude each other: there is nothing to map or to lock")
+    if struct.load_mode == llama.LLAMA_LOAD_MODE_AUTO:
+        struct.load_mode = llama.LLAMA_LOAD_MODE_NONE
 
 
 def native_context_params(params: ContextParams) -> Any:
@@ -158,6 +169,8 @@ def _copy_scalars(params: Any, struct: Any, leave: tuple[str, ...]) -> None:
         _check_range(each.name, kinds[each.name], value)
         if kinds[each.name] in _NUMBERS:
             check_choice(each.name, value)
+        elif kinds[each.name] is ctypes.c_float and not math.isfinite(value):
+            raise InvalidArgumentError(f"{each.name} must be finite, not {value}")
         setattr(struct, each.name, value)
 
 
@@ -179,6 +192,8 @@ def _tensor_split(split: Sequence[float]) -> Any:
     limit = llama.llama_max_devices()  # C reads exactly this many
     if len(split) > limit:
         raise InvalidArgumentError(f"tensor_split has {len(split)} entries; at most {limit} devices are supported")
+    if not all(math.isfinite(part) and part >= 0 for part in split):
+        raise InvalidArgumentError(f"tensor_split must hold parts of 0 or more, not {list(split)}")
     return (ctypes.c_float * limit)(*split)
 
 
@@ -196,12 +211,15 @@ def _devices(chosen: Sequence[str | int]) -> Any:
 
 
 def _kv_overrides(overrides: Mapping[str, KvOverride]) -> Any:
+    check_overrides(overrides)
     array = (llama.llama_model_kv_override * (len(overrides) + 1))()  # an empty key ends the list
     for entry, (key, value) in zip(array, overrides.items(), strict=False):
         entry.key = _short_text(key, "key")
         if isinstance(value, bool):
             entry.tag, entry.val_bool = llama.LLAMA_KV_OVERRIDE_TYPE_BOOL, value
         elif isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise InvalidArgumentError(f"kv_overrides[{key!r}]={value} does not fit 64 bits")
             entry.tag, entry.val_i64 = llama.LLAMA_KV_OVERRIDE_TYPE_INT, value
         elif isinstance(value, float):
             entry.tag, entry.val_f64 = llama.LLAMA_KV_OVERRIDE_TYPE_FLOAT, value
@@ -225,7 +243,7 @@ def _expert_overrides(params: ModelParams) -> list[tuple[str, str | int]]:
     cpu = ggml_backend.ggml_backend_cpu_buffer_type() or 0
     if params.cpu_moe:
         return [(rf"\.{_EXPERT_TENSORS}", cpu)]
-    return [(rf"blk\.{layer}\.{_EXPERT_TENSORS}", cpu) for layer in range(params.n_cpu_moe)]
+    return [(rf"blk\.{layer}\.{_EXPERT_TENSORS}", cpu) for layer in range(min(params.n_cpu_moe, MOST_LAYERS))]
 
 
 def _buffer_overrides(overrides: Sequence[tuple[str, str | int]]) -> Any:

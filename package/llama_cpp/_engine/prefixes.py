@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .vocab import Vocab
 
-PATIENCE = 40
+PATIENCE = 24
 """How many times the tree of a vocabulary is asked for before it is made."""
 
 

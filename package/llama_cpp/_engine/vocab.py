@@ -112,7 +112,7 @@ class Vocab:
 
     def tokenize_array(self, text: bytes | str, *, add_special: bool = True, parse_special: bool = False) -> NDArray[np.int32]:
         """The same as an int32 array."""
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(memoryview(text))
         self._require_tokenizer(add_special)
         if len(data) > _INT32_MAX:
             raise TokenizeError(f"a text of {len(data)} bytes is too long to tokenize at once")

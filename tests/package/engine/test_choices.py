@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from llama_cpp._engine.choices import check_cache, check_choice
+from llama_cpp._engine.choices import check_cache, check_choice, check_overrides
 from llama_cpp._engine.errors import InvalidArgumentError
 from llama_cpp._native.bindings import ggml
 
@@ -61,3 +61,24 @@ class TestCacheAndHeads:
     def test_keys_that_fit(self) -> None:
         check_cache(self.model(**{"toy.attention.key_length": "64"}), ggml.GGML_TYPE_Q8_0)
         check_cache(self.model(n_head=0), ggml.GGML_TYPE_Q8_0)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        {"toy.block_count": 0},
+        {"toy.block_count": 513},
+        {"toy.attention.layer_norm_epsilon": -0.5},
+        {"toy.attention.layer_norm_rms_epsilon": float("nan")},
+        {"toy.expert_count": 4},
+        {"tokenizer.ggml.model": "bert"},
+    ],
+)
+def test_overrides_that_native_code_asserts_something_about(override: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError, match=next(iter(override))):
+        check_overrides(override)
+
+
+def test_other_overrides() -> None:
+    check_overrides({"toy.block_count": 512, "toy.layer_norm_epsilon": 0.0, "toy.expert_count": 4, "toy.expert_used_count": 2, "x": "y"})
+    check_overrides({"toy.expert_count": 0})

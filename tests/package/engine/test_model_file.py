@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,14 @@ from llama_cpp._engine import model_file
 from llama_cpp._engine.errors import ModelLoadError
 from llama_cpp._native.bindings import gguf
 
-PATH = Path("/models/käse.gguf")
 NAMES = ("cls.weight", "cls.output.weight")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "käse.gguf"
+    file.touch()
+    return file
 
 
 class File:
@@ -22,9 +29,9 @@ class File:
         self.tensors, self.split, self.pointer = tensors, split, pointer
         self.freed: list[int] = []
 
-    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(self, monkeypatch: pytest.MonkeyPatch, expected: Path) -> None:
         def opened(path: bytes, params: Any) -> int | None:
-            assert path == str(PATH).encode()
+            assert path == os.fsencode(expected)
             assert params.no_alloc
             return self.pointer
 
@@ -47,15 +54,20 @@ class File:
     ],
     ids=["one", "none", "one-part", "two-parts", "unreadable"],
 )
-def test_tensors(monkeypatch: pytest.MonkeyPatch, file: File, expected: set[str] | None) -> None:
-    file.install(monkeypatch)
-    assert model_file.tensors_named(PATH, NAMES) == expected
+def test_tensors(monkeypatch: pytest.MonkeyPatch, path: Path, file: File, expected: set[str] | None) -> None:
+    file.install(monkeypatch, path)
+    assert model_file.tensors_named(path, NAMES) == expected
     assert file.freed == [7]
 
 
-def test_a_file_that_is_gone_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_something_else_now_is_an_error(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     file = File(pointer=None)
-    file.install(monkeypatch)
+    file.install(monkeypatch, path)
     with pytest.raises(ModelLoadError, match=r"käse\.gguf"):
-        model_file.tensors_named(PATH, NAMES)
+        model_file.tensors_named(path, NAMES)
     assert file.freed == []
+
+
+def test_a_file_that_was_deleted_tells_nothing(path: Path) -> None:
+    path.unlink()
+    assert model_file.tensors_named(path, NAMES) is None

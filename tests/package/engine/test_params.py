@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from llama_cpp._engine.errors import InvalidArgumentError
-from llama_cpp._engine.params import ContextParams, ModelParams, native_context_params, native_model_params
+from llama_cpp._engine.params import ContextParams, ModelParams, _expert_overrides, native_context_params, native_model_params
 from llama_cpp._native.bindings import ggml_backend, llama
 
 if TYPE_CHECKING:
@@ -144,3 +144,34 @@ def test_pointers_are_kept_alive() -> None:
     addresses = {ctypes.addressof(each) for each in native.keep}
     for name in ("tensor_split", "kv_overrides", "devices", "tensor_buft_overrides"):
         assert ctypes.addressof(getattr(native.struct, name).contents) in addresses
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_without_end(value: float) -> None:
+    with pytest.raises(InvalidArgumentError, match="rope_freq_base must be finite"):
+        native_context_params(ContextParams(rope_freq_base=value))
+
+
+@pytest.mark.parametrize("split", [[-1.0, 2.0], [float("nan")], [float("inf")]])
+def test_parts_that_are_none(split: list[float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="tensor_split"):
+        native_model_params(ModelParams(tensor_split=split))
+
+
+def test_without_weights_nothing_is_mapped() -> None:
+    assert (
+        native_model_params(ModelParams(no_alloc=True, load_mode=llama.LLAMA_LOAD_MODE_AUTO)).struct.load_mode == llama.LLAMA_LOAD_MODE_NONE
+    )
+    for mode in (llama.LLAMA_LOAD_MODE_MMAP, llama.LLAMA_LOAD_MODE_MLOCK, llama.LLAMA_LOAD_MODE_MMAP_MLOCK):
+        with pytest.raises(InvalidArgumentError, match="exclude each other"):
+            native_model_params(ModelParams(no_alloc=True, load_mode=mode))
+
+
+def test_more_layers_than_there_can_be() -> None:
+    assert len(_expert_overrides(ModelParams(n_cpu_moe=2**31))) == 512
+
+
+def test_an_override_of_more_than_64_bits() -> None:
+    native_model_params(ModelParams(kv_overrides={"a": 2**63 - 1, "b": -(2**63)}))
+    with pytest.raises(InvalidArgumentError, match="64 bits"):
+        native_model_params(ModelParams(kv_overrides={"a": 2**63}))

@@ -105,7 +105,7 @@ def test_a_chain_without_a_selecting_sampler_never_reaches_c(native: FakeLlama, 
 
 
 def test_a_row_that_does_not_exist_never_reaches_c(native: FakeLlama, chain: SamplerChain, context: Context) -> None:
-    chain.add_greedy()
+    chain.add_temp(0.5).add_greedy()  # greedy alone needs no native sampler
     with pytest.raises(OutputIndexError):
         chain.sample(context)
     context.decode([1, 2])

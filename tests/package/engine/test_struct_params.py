@@ -24,7 +24,7 @@ def _defaults(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_comes_back_as_it_was() -> None:
     heard: list[float] = []
     given = ModelParams(
-        devices=(11, 22), tensor_buft_overrides=(("blk", 33), ("out", 44)), n_gpu_layers=5, split_mode=1, load_mode=2, lazy_mode=1,
+        devices=(11, 22), tensor_buft_overrides=(("blk", 33), ("out", 44)), n_gpu_layers=5, split_mode=1, load_mode=4, lazy_mode=1,
         main_gpu=1, tensor_split=(0.5, 0.25, 0.0, 0.25), kv_overrides={"a": True, "b": 5, "c": 0.5, "d": "text"}, vocab_only=True,
         check_tensors=True, use_extra_bufts=True, no_host=True, no_alloc=True, load_mtp=True, progress=heard.append,
     )  # fmt: skip

@@ -86,9 +86,8 @@ class CallRules:
         for key, schema, required in self._members():
             is_text = "string" in allowed_types(schema, self._schema)
             attribute = body.string_attributes[0 if is_text else 1]
-            value = (
-                self._text(key, schema, body.value_end) if is_text else sequence(self._json(key, schema), f"{body.padding}{body.value_end}")
-            )
+            end = body.value_end.replace("{key}", key)
+            value = self._text(key, schema, end) if is_text else sequence(self._json(key, schema), f"{body.padding}{end}")
             gap = body.between if body.value else ""
             element = sequence(f"{body.parameter}{key}{attribute}{body.key_end}{gap}{body.value}{body.padding}", value, body.between)
             parts.append(element if required else Repetition(self._book.rule(f"{self._name}-{key}", element), 0, 1))

@@ -20,10 +20,11 @@ DEFAULT_MARKS = ReasoningMarks(start="<think>", end="</think>")
 def with_reasoning(description: OutputFormat, arguments: Mapping[str, Any]) -> OutputFormat:
     """The format with the marks that a request names by `reasoning_start` and `reasoning_end`, or limits by a budget.
 
-    Marks left alone are the format's own; a format without any has none unless there is a budget.
+    Marks left alone are the format's own; a format without any has none unless the request speaks of thinking.
     """
     given = ReasoningMarks(start=arguments["reasoning_start"], end=arguments["reasoning_end"])
-    if given != DEFAULT_MARKS or (description.reasoning is None and description.channels is None and arguments["reasoning_budget"] >= 0):
+    unmarked = description.reasoning is None and description.channels is None
+    if given != DEFAULT_MARKS or (unmarked and (arguments["reasoning_budget"] > NO_BUDGET or arguments["reasoning_start_in_prompt"])):
         return replace(description, reasoning=given)
     return description
 

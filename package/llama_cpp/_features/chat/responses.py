@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from llama_cpp._features.completion.logprob_text import LogprobText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from llama_cpp._features.sampling.logprobs import TokenLogprobs
     from llama_cpp._features.types.chat_response import (
@@ -85,20 +85,22 @@ class ChatShaper:
         message["function_call"] = {**calls[0]["function"]}
         return message
 
-    def deltas(self, delta: MessageDelta) -> Iterable[ChatCompletionStreamResponseDelta]:
+    def deltas(self, delta: MessageDelta) -> Sequence[ChatCompletionStreamResponseDelta]:
         """A part of a message as what chunks carry: none for calls that have no place in the older form."""
+        content, reasoning, calls = delta
+        if content is not None and reasoning is None and not calls:
+            return ({"content": content},)
         shown: ChatCompletionStreamResponseDelta = {}
-        if delta.content is not None:
-            shown["content"] = delta.content
-        if delta.reasoning_content is not None:
-            shown["reasoning_content"] = delta.reasoning_content
-        if delta.tool_calls and not self.legacy:
-            shown["tool_calls"] = [_call_chunk(call) for call in delta.tool_calls]
-        if shown:
-            yield shown
-        for call in delta.tool_calls if self.legacy else ():
-            if call.index == 0:
-                yield {"function_call": {"name": call.name or "", "arguments": call.arguments}}
+        if content is not None:
+            shown["content"] = content
+        if reasoning is not None:
+            shown["reasoning_content"] = reasoning
+        if calls and not self.legacy:
+            shown["tool_calls"] = [_call_chunk(call) for call in calls]
+        older: list[ChatCompletionStreamResponseDelta] = [
+            {"function_call": {"name": call.name or "", "arguments": call.arguments}} for call in calls if self.legacy and call.index == 0
+        ]
+        return [shown, *older] if shown else older
 
 
 def _call_chunk(call: ToolCallDelta) -> ChatCompletionMessageToolCallChunk:

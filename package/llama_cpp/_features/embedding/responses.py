@@ -26,13 +26,19 @@ def response(vectors: Sequence[Any], *, model: str, tokens: int) -> CreateEmbedd
     }
 
 
-def formatted(vectors: Sequence[Any], output_format: str, *, model: str, tokens: int) -> Any:
-    """`json` is the response, `json+` has `cosineSimilarity` in it besides, `array` is the vectors alone."""
+def require_format(output_format: str) -> None:
+    """Raise ValueError for a format that there is not."""
     if output_format not in FORMATS:
         raise ValueError(f"output_format must be one of {', '.join(FORMATS)}, not {output_format!r}")
+
+
+def formatted(answer: CreateEmbeddingResponse, output_format: str) -> Any:
+    """`json` is the response, `json+` has `cosineSimilarity` in it besides, `array` is the vectors alone."""
+    vectors = [item["embedding"] for item in answer["data"]]
     if output_format == "array":
-        return list(vectors)
-    answer: Any = response(vectors, model=model, tokens=tokens)
+        return vectors
     if output_format == "json+":
-        answer["cosineSimilarity"] = cosine_similarity(np.array(vectors, np.float32)).tolist()
+        if any(np.ndim(vector) != 1 for vector in vectors):
+            raise ValueError("output_format='json+' compares pooled vectors; this model gives a vector per token, or scores")
+        return {**answer, "cosineSimilarity": cosine_similarity(np.array(vectors, np.float32)).tolist()}
     return answer

@@ -18,8 +18,9 @@ exponent ::= [eE] [+-]? [0-9]+
 ws       ::= [ \t\n\r]*
 """
 
-JSON_GBNF = f"""# A JSON text as RFC 8259 defines it: any value. With root="object" only an object.
-root     ::= ws element
+JSON_GBNF = f"""# A JSON object, as RFC 8259 defines it. With root="text" any JSON text.
+root     ::= ws object ws
+text     ::= ws element
 {_JSON_RULES.strip()}
 """
 

@@ -16,11 +16,13 @@ from .gbnf import ParsedGrammar, parse_gbnf
 from .witness import TreeWitness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from llama_cpp._engine.grammar import TokenWitness
     from llama_cpp._engine.sampler import SamplerChain
     from llama_cpp._engine.vocab import Vocab
+
+    from .schema.conversion import PropertyOrder
 
 LLAMA_GRAMMAR_DEFAULT_ROOT = GRAMMAR_ROOT
 
@@ -82,13 +84,15 @@ class LlamaGrammar:
     def from_json_schema(  # noqa: PLR0917 - the published order
         cls,
         json_schema: Any,
-        prop_order: Sequence[str] | None = None,
+        prop_order: PropertyOrder | None = None,
         allow_fetch: bool = False,
         dotall: bool = False,
         raw_pattern: bool = False,
         verbose: bool = True,  # noqa: ARG003 - as above
         *,
         triggers: Iterable[Trigger] | None = None,
+        compact: bool = False,
+        open_objects: bool = False,
     ) -> LlamaGrammar:
         """A grammar for the JSON texts that a schema accepts: a dict, its JSON text, a pydantic model or a dataclass.
 
@@ -98,7 +102,9 @@ class LlamaGrammar:
         from .schema import json_schema_to_gbnf  # noqa: PLC0415
 
         try:
-            text = json_schema_to_gbnf(json_schema, prop_order, allow_fetch=allow_fetch, dotall=dotall, raw_pattern=raw_pattern)
+            text = json_schema_to_gbnf(
+                json_schema, prop_order, allow_fetch, dotall, raw_pattern, compact=compact, open_objects=open_objects
+            )
         except ValueError:
             raise
         except Exception as error:
@@ -146,7 +152,7 @@ class LlamaGrammar:
 
     def witness(self, vocab: Vocab) -> TokenWitness | None:
         """What follows the tokens that the grammar names; None when it names none."""
-        if not self._parsed.names_tokens:
+        if self._parsed is None:
             return None
         ids: dict[str, int] = {}
         for text, place in self._parsed.named_tokens:
@@ -170,8 +176,10 @@ def _again(grammar: str, root: str, triggers: tuple[Trigger, ...]) -> LlamaGramm
 
 
 @lru_cache(maxsize=32)
-def _parsed(text: str, root: str) -> ParsedGrammar:
-    return parse_gbnf(text, root)
+def _parsed(text: str, root: str) -> ParsedGrammar | None:
+    """Checks the text. Only of a grammar that names tokens the tree is needed later, and kept."""
+    parsed = parse_gbnf(text, root)
+    return parsed if parsed.names_tokens else None
 
 
 def grammar_from(value: object, *, lazy: bool = False) -> LlamaGrammar | None:

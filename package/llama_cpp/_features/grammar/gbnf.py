@@ -228,11 +228,13 @@ class _Parser:
         if found[lexis.COMMA]:
             high = None if found[lexis.HIGH] is None else self._count(found[lexis.HIGH], place)
         if low > MAX_REPETITION:
-            self._fail(place, f"llama.cpp repeats at most {MAX_REPETITION} times; nest repetitions for more, as in (x{{100}}){{50}}")
+            self._fail(place, f"llama.cpp repeats at most {MAX_REPETITION} times; for more, repeat a rule that repeats")
         if high is not None and high < low:
             self._fail(place, f"expected an upper bound of at least {low}, found {high}")
         if high is not None and high > MAX_REPETITION:
-            error = lexis.failure(self.text, place, f"llama.cpp takes an upper bound of {high} repetitions for none; nest repetitions")
+            error = lexis.failure(
+                self.text, place, f"llama.cpp takes an upper bound of {high} repetitions for none; repeat a rule that repeats"
+            )
             warnings.warn(str(error), stacklevel=2)
             high = None
         self._repeat(place, low, high)

@@ -130,7 +130,7 @@ class RuleTable:
         for group in cycles:
             within = set(group)
             if any(self._grows(self._alternates[rule], within, empty) for rule in group):
-                self._fail_cycle(group, first, fail)
+                self._fail_cycle(group, first, fail, "left recursion behind what may be empty")
         begins = [any(self._reaches(alternate, empty) for alternate in alternates) for alternates in self._alternates]
         for group in groups:
             if any(begins[rule] or any(begins[each] for each in first[rule]) for rule in group):
@@ -175,7 +175,7 @@ class RuleTable:
             todo += waiting.pop(rule, ())
         return empty
 
-    def _fail_cycle(self, group: list[int], first: list[list[int]], fail: Fail) -> NoReturn:
+    def _fail_cycle(self, group: list[int], first: list[list[int]], fail: Fail, what: str = "left recursion") -> NoReturn:
         """Name a way from a rule of the group back to it."""
         within = set(group)
         path, at = [], group[-1]
@@ -190,9 +190,9 @@ class RuleTable:
         names = [name for place, name in enumerate(names) if not place or names[place - 1] != name]
         if len(names) == 1:
             if len(path) == 1 and path[0] == self.names.index(names[0]):
-                fail(at, f"left recursion: rule {names[0]!r} begins with itself")
-            fail(at, f"left recursion in rule {names[0]!r}: it begins with itself, or repeats what may be empty")
-        fail(at, f"left recursion: {' → '.join(names)}")
+                fail(at, f"{what}: rule {names[0]!r} begins with itself")
+            fail(at, f"{what} in rule {names[0]!r}: it begins with itself, or repeats what may be empty")
+        fail(at, f"{what}: {' → '.join(names)}")
 
 
 def _ordered(edges: Sequence[Sequence[int]]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.embedding.normalization import NORM_MODE_EUCLIDEAN, NORM_MODE_NONE
 from llama_cpp._features.embedding.reranking import TELLS_TEXTS_APART, TEMPLATE_NAME, PairFormat, tells_texts_apart
-from llama_cpp._features.embedding.responses import formatted
+from llama_cpp._features.embedding.responses import formatted, require_format
 from llama_cpp._features.errors import EmbeddingUnsupportedError
 
 from .llama import Llama
@@ -70,9 +70,8 @@ class LlamaEmbedding(Llama):
         truncate: bool = True,
     ) -> Any:
         """The vectors as "json" (OpenAI's shape), "json+" (with a matrix of cosine similarities), or "array" (a list)."""
-        inputs: Any = [input] if isinstance(input, str) else input
-        vectors, count = self.embed(inputs, normalize=normalize, truncate=truncate, return_count=True)
-        return formatted(vectors, output_format, model=model or self.model_path, tokens=count)
+        require_format(output_format)
+        return formatted(super().create_embedding(input, model, normalize, truncate), output_format)
 
     def rank(self, query: str, documents: Sequence[str]) -> list[float]:
         """How well each document answers the query, by a ranking model: higher is better, in no particular range.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from llama_cpp._features.embedding.normalization import norm_mode, normalized
+from llama_cpp._features.embedding.normalization import NORM_MODE_NONE, norm_mode, normalized
 from llama_cpp._features.embedding.responses import response
 
 from .core import LlamaCore
@@ -45,19 +45,15 @@ class EmbeddingMethods(LlamaCore):
 
         Returns:
             A list of n_embd floats per text. Without pooling (`pooling_type` 0, the default of most generating models) a
-            list of such lists, one per token. With a ranking model a score, or a list of the classifier's outputs. For
-            a single text that alone, for a list a list. An input without any token gives zeros.
+            list of such lists, one per token. With a ranking model a score, or a list of the classifier's outputs, never
+            normalized. For a single text that alone, for a list a list. An input without any token gives zeros.
 
         Raises:
             EmbeddingUnsupportedError: The object was created without `embeddings=True` (a RuntimeError).
         """
-        single = isinstance(input, str) and separator is None
-        texts: Any = input.split(separator) if isinstance(input, str) and separator else [input] if isinstance(input, str) else list(input)
-        if texts and all(hasattr(each, "__index__") for each in texts):
-            texts, single = [texts], True
-        vectors, count = self._embedded([self._embedding_tokens(each) for each in texts], norm_mode(normalize), truncate=truncate)
-        shaped = [self._plain(vector) for vector in vectors]
-        answer = shaped[0] if single else shaped
+        texts, single = _inputs(input, separator)
+        vectors, count = self._vectors(texts, normalize, truncate=truncate)
+        answer = vectors[0] if single else vectors
         return (answer, count) if return_count else answer
 
     def create_embedding(
@@ -68,10 +64,14 @@ class EmbeddingMethods(LlamaCore):
         truncate: bool = True,
     ) -> CreateEmbeddingResponse:
         """The vectors in the shape of OpenAI's embeddings endpoint; `embed` describes the arguments."""
-        inputs: Any = [input] if isinstance(input, str) else input
-        vectors, count = self.embed(inputs, normalize=normalize, truncate=truncate, return_count=True)
-        one = len(inputs) > 0 and all(hasattr(each, "__index__") for each in inputs)
-        return response([vectors] if one else vectors, model=model or self.model_path, tokens=count)
+        texts, _ = _inputs(input)
+        vectors, count = self._vectors(texts, normalize, truncate=truncate)
+        return response(vectors, model=model or self.model_path, tokens=count)
+
+    def _vectors(self, texts: Sequence[Any], normalize: bool | int, *, truncate: bool) -> tuple[list[Any], int]:
+        """What `embed` gives for a list, and the number of tokens."""
+        vectors, count = self._embedded([self._embedding_tokens(each) for each in texts], norm_mode(normalize), truncate=truncate)
+        return [self._plain(vector) for vector in vectors], count
 
     def _embedding_tokens(self, text: str | Iterable[int]) -> NDArray[np.int32]:
         vocab = self._runtime.vocab
@@ -88,7 +88,22 @@ class EmbeddingMethods(LlamaCore):
         with runtime.turns.blocking() as turn:
             runtime.lend(turn)
             vectors = embedder.vectors(fitting)
+        mode = NORM_MODE_NONE if embedder.ranks else mode  # scores are no directions
         return [normalized(vector, mode) if vector.size else vector for vector in vectors], sum(map(len, fitting))
 
     def _plain(self, vector: NDArray[np.float32]) -> Any:
         return float(vector[0]) if self._runtime.embedder.ranks and vector.size == 1 else vector.tolist()
+
+
+def _inputs(given: Any, separator: str | None = None) -> tuple[list[Any], bool]:
+    """The inputs as a list, and whether it was a single one: a text, or one list of token ids."""
+    if isinstance(given, bytes | bytearray):
+        raise TypeError("input is bytes; decode it to a str")
+    if isinstance(given, str):
+        return (given.split(separator), False) if separator else ([given], separator is None)
+    try:
+        inputs = list(given)
+    except TypeError:
+        raise TypeError(f"input must be a str, a list of str, or lists of token ids, not {type(given).__name__}") from None
+    one = bool(inputs) and all(hasattr(each, "__index__") for each in inputs)
+    return ([inputs], True) if one else (inputs, False)

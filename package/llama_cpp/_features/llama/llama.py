@@ -75,6 +75,8 @@ class Llama(ChatMethods, GenerationMethods, EmbeddingMethods, AdapterMethods, Fa
         `load_mode` (-1) follows the older switches `use_mmap`, `use_mlock` and `use_direct_io`. `flash_attn_type`
         (-1: automatic) may also be given as `flash_attn`, `embeddings` as `embedding`. With `logits_all` the logits
         of every token are kept in `scores`. `seed` begins the series of seeds for requests that are given none.
+        Chats follow `chat_handler`, else the format named `chat_format`, else the file's template (`chat_template_name` names
+        another of its templates), whose variables are `chat_template_kwargs` (and `chat_handler_kwargs`).
         `verbose` shows all native log lines, and False only errors; `verbosity` is finer.
 
         Raises ValueError for a file that is missing or no model and for values that make no sense, RuntimeError

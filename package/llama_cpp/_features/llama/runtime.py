@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from llama_cpp._engine.context import Context
 from llama_cpp._engine.model import Model
-from llama_cpp._engine.pooled import CONTEXT_PADDING, padded
+from llama_cpp._engine.plan import CONTEXT_PADDING, padded
 from llama_cpp._features.adapters import Adapters
 from llama_cpp._features.cache.checkpoints import HybridCheckpointCache
 from llama_cpp._features.embedding.embedder import Embedder
@@ -74,7 +74,7 @@ class Runtime:
         self.turns = Turns(self._context.clear_abort if self._context is not None else None)
 
     def _open_context(self, params: ContextParams, *, logits_all: bool) -> None:
-        context = self._context = Context(self.model, embedding_params(params, self.model) if params.embeddings else params)
+        context = self._context = Context(self.model, context_params(params, self.model))
         self.context_params = replace(
             params, n_ctx=context.n_ctx, n_batch=context.n_batch, n_ubatch=context.n_ubatch, n_seq_max=context.n_seq_max
         )
@@ -137,6 +137,13 @@ def checkpoint_settings(count: int, interval: int, *, on_device: bool) -> Checkp
     if count < 0 or interval < 0:
         raise ValueError(f"ctx_checkpoints and checkpoint_interval must be 0 or more, not {count} and {interval}")
     return CheckpointSettings(max_checkpoints=count, interval=interval, on_device=bool(on_device))
+
+
+def context_params(params: ContextParams, model: Model) -> ContextParams:
+    """What the caller left open, as the model needs it."""
+    if params.kv_unified is None and model.has_encoder and model.has_decoder:
+        params = replace(params, kv_unified=True)  # native code can plan no other
+    return embedding_params(params, model) if params.embeddings else params
 
 
 def embedding_params(params: ContextParams, model: Model) -> ContextParams:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ def load_snapshot(live: LiveSequence, state: LlamaState, turn: Turn, adaptations
 
 
 def _computed_with(state: LlamaState, adaptations: tuple[Adaptation, ...]) -> Adaptation:
-    told = state.compatibility.get(ADAPTERS) if hasattr(state.compatibility, "get") else None
+    told = state.compatibility.get(ADAPTERS) if isinstance(state.compatibility, Mapping) else None
     matching = [each for each in adaptations if adapters_digest(each) == told]
     return (matching or list(adaptations))[0]
 

@@ -38,7 +38,7 @@ _FIXED = struct.Struct("<8sII")
 _CHECKSUM_BYTES = 32
 _MOST_HEADER_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 24
-_TYPES = {"i4": np.dtype("<i4"), "f4": np.dtype("<f4"), "u1": np.dtype("u1")}
+_TYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "f4": np.dtype("<f4"), "u1": np.dtype("u1")}
 _REQUIRED = {"input_ids": ("i4", 1), "scores": ("f4", 2), "llama_state": ("u1", 1)}
 _OPTIONAL = {"last_logits": ("f4", 1)}
 
@@ -81,7 +81,7 @@ def _pieces(state: LlamaState) -> Iterator[bytes | memoryview]:
     yield _FIXED.pack(MAGIC, VERSION, len(header)) + header
     for _, _, array in sections:
         if array.size:
-            yield memoryview(array).cast("B")
+            yield array.data.cast("B")
 
 
 def _sections(state: LlamaState) -> list[tuple[str, str, NDArray[Any]]]:
@@ -173,10 +173,11 @@ def _described(header: Mapping[str, Any], left: int) -> list[tuple[str, np.dtype
         name = told.get("name") if isinstance(told, dict) else None
         kind, dimensions = known.get(name, ("", 0)) if isinstance(name, str) else ("", 0)
         shape = told.get("shape") if kind else None
-        whole = isinstance(shape, list) and len(shape) == dimensions and all(type(each) is int and each >= 0 for each in shape)
-        if not whole or told.get("type") != kind:
+        if not isinstance(shape, list) or told.get("type") != kind:
             raise StateFileError("the state file is damaged: its header describes no such sections")
-        found.append((name, _TYPES[kind], tuple(shape), math.prod(shape) * _TYPES[kind].itemsize))
+        if len(shape) != dimensions or not all(type(each) is int and each >= 0 for each in shape):
+            raise StateFileError("the state file is damaged: its header describes no such sections")
+        found.append((str(name), _TYPES[kind], tuple(shape), math.prod(shape) * _TYPES[kind].itemsize))
     names = [each[0] for each in found]
     if len(names) != len(set(names)) or not set(_REQUIRED) <= set(names) or sum(each[3] for each in found) != left:
         raise StateFileError("the state file is damaged: its sections are not those that belong there, or not as long")

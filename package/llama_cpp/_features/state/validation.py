@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from llama_cpp._features.errors import StateMismatchError
 from .compatibility import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .snapshot import LlamaState
 
 _FIELDS = ("input_ids", "scores", "n_tokens", "llama_state", "llama_state_size", "seed", "last_logits", "compatibility")
@@ -75,6 +74,6 @@ def _logits_problem(state: LlamaState, due: Expectation) -> str:
 def _origin_problem(state: LlamaState, due: Expectation) -> str:
     if state.compatibility is None:  # of a former version: native code checks what it can
         return ""
-    if not hasattr(state.compatibility, "keys"):
+    if not isinstance(state.compatibility, Mapping):
         return "its compatibility is not a mapping"
     return "; ".join(differences(state.compatibility, due.compatibility))

@@ -76,6 +76,10 @@ class ChatCompletionStreamResponseDeltaFunctionCall(TypedDict):
     arguments: str
 
 
+class ChatCompletionStreamResponseDeltaEmpty(TypedDict):
+    """The last chunk adds nothing."""
+
+
 class ChatCompletionStreamResponseDelta(TypedDict):
     """What a chunk adds to the message."""
 

@@ -25,6 +25,7 @@ def test_a_format_keeps_its_marks_unless_a_request_names_others() -> None:
 def test_a_format_without_marks_has_those_of_a_budget() -> None:
     assert with_reasoning(GENERIC, DEFAULTS) is GENERIC
     assert with_reasoning(GENERIC, {**DEFAULTS, "reasoning_budget": 0}).reasoning == ReasoningMarks(start="<think>", end="</think>")
+    assert with_reasoning(GENERIC, {**DEFAULTS, "reasoning_start_in_prompt": True}).reasoning is not None
     channels = format_named("gpt-oss")
     assert with_reasoning(channels, {**DEFAULTS, "reasoning_budget": 0}) is channels
 

@@ -167,16 +167,22 @@ class CallReader:
         return key
 
     def _arguments(self, *, known: bool) -> Reading[str]:
-        """Read arguments: written at once where the name is known, else returned. A string holds them as JSON text."""
+        """Read arguments: written at once where the name is known, else returned.
+
+        A string holds them as JSON text; an empty one, and null, stand for no arguments.
+        """
         pieces: list[str] = []
-        is_text = (yield from self.text.peek()) == '"'
-        yield from read_value(self.text, self.writer.arguments if known and not is_text else pieces.append)
+        first = yield from self.text.peek()
+        live = known and first in ("{", "[")
+        yield from read_value(self.text, self.writer.arguments if live else pieces.append)
         raw = "".join(pieces)
-        if is_text:
+        if first == '"':
             inner = parsed(raw)
             raw = inner if isinstance(inner, str) else raw
-        if known:
-            self.writer.arguments(raw if is_text else "")
+        if not live and first and raw.strip() in ("", "null"):
+            raw = "{}"
+        if known and not live:
+            self.writer.arguments(raw)
         return "" if known else raw
 
     def _keyed(self) -> Reading[bool]:

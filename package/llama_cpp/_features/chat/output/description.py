@@ -44,8 +44,8 @@ class TaggedCalls:
     """A name, then one element per argument: strings as they are, other values as JSON.
 
     `name_stops` end a name without belonging to it. `padding` is written on both sides of a value, `between` behind the name
-    and each value, and before `value`. A `"` ends a name or a key
-    that attributes follow; `type="string"` or `string="true"` among them says that the value is text.
+    and each value, and before `value`; `{key}` in `value_end` is the key. A `"` ends a name or a key that attributes
+    follow; `type="string"` or `string="true"` among them says that the value is text.
     """
 
     lead: str = ""
@@ -59,6 +59,8 @@ class TaggedCalls:
     between: str = ""
     padding: str = ""
     string_attributes: tuple[str, str] = ("", "")
+    nested: str = ""
+    """Stands before each tag of a value that is made of elements itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +166,7 @@ class OutputFormat:
     """How a family of models writes thoughts, content and calls.
 
     `signs` are texts of which one group (all of its texts) occurs in the family's templates. `ignored` texts belong to
-    the format, not to the content.
+    the format, not to the content. A control token is shown to the reader if its text is part of one of these texts.
     """
 
     name: str

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from .description import TOOL_NAME, TaggedCalls
 from .incoming import Markers
-from .json_reading import as_json
-from .values import allowed_types, json_of
+from .json_reading import as_json, read_value
+from .values import allowed_types, element_json, json_of
 
 if TYPE_CHECKING:
     from .deltas import MessageWriter
@@ -35,14 +35,16 @@ def read_tagged(body: TaggedCalls, text: IncomingText, writer: MessageWriter, to
     count = 0
     while True:
         yield from text.skip_characters()
-        if not body.parameter or not (yield from text.skip(body.parameter)):
+        if (yield from text.next_of((body.parameter, body.end))) != body.parameter:
             break
+        text.at += len(body.parameter)
         key, end = yield from text.before(Markers((body.key_end,)), _LONGEST_HEADER)
         if end is None:
             return True
-        writer.arguments(f"{', ' if count else ''}{as_json(key.split(chr(34), 1)[0])}: ")
+        name = key.split('"', 1)[0]
+        writer.arguments(f"{', ' if count else ''}{as_json(name)}: ")
         count += 1
-        if not (yield from _Value(body, text, writer, _types(key, schema)).read()):
+        if not (yield from _Value(body, text, writer, name, _types(key, schema)).read()):
             return True
     if text.exhausted and not body.name_stops:
         return True
@@ -73,8 +75,9 @@ def _types(key: str, schema: Mapping[str, Any]) -> frozenset[str]:
 class _Value:
     """Reads one value: text as it arrives, anything else when it is complete."""
 
-    def __init__(self, body: TaggedCalls, text: IncomingText, writer: MessageWriter, types: frozenset[str]) -> None:
+    def __init__(self, body: TaggedCalls, text: IncomingText, writer: MessageWriter, key: str, types: frozenset[str]) -> None:
         self._body = body
+        self._end = body.value_end.replace("{key}", key)
         self._text = text
         self._writer = writer
         self._types = types
@@ -86,13 +89,13 @@ class _Value:
             yield from text.skip_characters()
             yield from text.skip(body.value)
         verbatim = yield from text.next_of((_VERBATIM[0],))
-        opening, closing = _VERBATIM if verbatim else (body.padding, body.value_end)
+        opening, closing = _VERBATIM if verbatim else (body.padding, self._end)
         yield from text.skip(opening)
         ends = Markers((closing, "" if verbatim else body.padding + closing))
-        found = yield from (self._as_text(ends) if self._types == {"string"} else self._as_json(ends))
+        found = yield from (self._as_text(ends) if self._types == {"string"} else self._as_json(closing, ends))
         if verbatim and found:
             yield from text.skip_characters()
-            yield from text.skip(body.value_end)
+            yield from text.skip(self._end)
         text.forget()
         return found
 
@@ -102,7 +105,18 @@ class _Value:
         self._writer.arguments('"' if found else "")
         return found is not None
 
-    def _as_json(self, ends: Markers) -> Reading[bool]:
-        raw, found = yield from self._text.before(ends)
-        self._writer.arguments(json_of(raw, self._types) if found else raw)
+    def _as_json(self, closing: str, ends: Markers) -> Reading[bool]:
+        text, start = self._text, self._text.at
+        if "string" not in self._types:  # what closes a value may stand in a string of JSON
+            pieces: list[str] = []
+            if (yield from read_value(text, pieces.append)):
+                yield from text.skip_characters()
+                if (yield from text.skip(closing)):
+                    self._writer.arguments("".join(pieces))
+                    return True
+            text.at = start
+        raw, found = yield from text.before(ends)
+        mark = self._body.nested
+        made = element_json(raw, mark) if mark and mark in raw else json_of(raw, self._types)
+        self._writer.arguments(made if found else raw)
         return found is not None

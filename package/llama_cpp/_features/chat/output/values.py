@@ -179,3 +179,20 @@ def _braced_key(text: str, at: int, quote: str) -> tuple[str, int]:
             return text[at + len(quote) : end], colon + 1
     found = _BARE_KEY.match(text, at)
     return (found[1], found.end()) if found else (text[at:], len(text))
+
+
+def element_json(text: str, mark: str) -> str:
+    """JSON for nested elements, each tag behind `mark`: a list of those named `item`, an object of others."""
+    opened: list[tuple[str, list[tuple[str, Any]], int]] = [("", [], 0)]
+    for tag in re.finditer(rf"{re.escape(mark)}<(/?)([^<>]+)>", text):
+        if not tag[1]:
+            opened.append((tag[2], [], tag.end()))
+        elif len(opened) > 1 and opened[-1][0] == tag[2]:
+            name, inside, begin = opened.pop()
+            value = _gathered(inside) if inside else json.loads(json_of(text[begin : tag.start()], frozenset(_TYPES)))
+            opened[-1][1].append((name, value))
+    return as_json(_gathered(opened[0][1]))
+
+
+def _gathered(elements: list[tuple[str, Any]]) -> Any:
+    return [value for _, value in elements] if {name for name, _ in elements} == {"item"} else dict(elements)

@@ -69,7 +69,8 @@ def _tagged(body: TaggedCalls, name: str, arguments: Mapping[str, Any]) -> str:
         is_text = isinstance(value, str)
         gap = body.between if body.value else ""
         head = f"{body.parameter}{key}{body.string_attributes[0 if is_text else 1]}{body.key_end}{gap}{body.value}"
-        parts.append(f"{head}{body.padding}{value if is_text else as_json(value)}{body.padding}{body.value_end}{body.between}")
+        end = f"{body.padding}{body.value_end.replace('{key}', key)}{body.between}"
+        parts.append(f"{head}{body.padding}{value if is_text else as_json(value)}{end}")
     return "".join(parts) + body.end
 
 

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 from llama_cpp._features.grammar.schema import codepoints
 from llama_cpp._features.grammar.schema.codepoints import Ranges
-from llama_cpp._features.grammar.tree import NOTHING, Choice, Node, Reference
+from llama_cpp._features.grammar.tree import NOTHING, Choice, Node, Reference, Repetition
 from llama_cpp._features.grammar.tree import Sequence as InOrder
 
 MAX_STATES = 20_000
@@ -150,7 +150,22 @@ def _useful(steps: list[dict[int, int]], accepting: set[int]) -> set[int]:
     return useful
 
 
-def write(machine: Automaton, character: Callable[[Ranges], Node], new_rule: Callable[[], str], put: Callable[[str, Node], None]) -> Node:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loops:
+    """States that may follow themselves at most so many times, where a text should not go on without end."""
+
+    states: frozenset[int]
+    most: int
+
+
+def write(
+    machine: Automaton,
+    character: Callable[[Ranges], Node],
+    new_rule: Callable[[], str],
+    put: Callable[[str, Node], None],
+    *,
+    loops: Loops | None = None,
+) -> Node:
     """The automaton as a node: rules for its states through `new_rule` and `put`, chains of states written in line.
 
     `character` spells one character of a set.
@@ -183,11 +198,15 @@ def write(machine: Automaton, character: Callable[[Ranges], Node], new_rule: Cal
     first = InOrder(tuple(follow(0)))
     while waiting:
         state = waiting.popleft()
+        row = dict(machine.moves[state])
+        again = row.pop(state, None) if loops and state in loops.states else None
         options: list[Node] = [
-            InOrder((character(characters), *follow(to)))
-            for to, characters in sorted(machine.moves[state].items(), key=lambda move: move[1])
+            InOrder((character(characters), *follow(to))) for to, characters in sorted(row.items(), key=lambda move: move[1])
         ]
         if state in machine.accepting:
             options.append(NOTHING)
-        put(names[state].rule, Choice(tuple(options)) if len(options) > 1 else options[0])
+        node = Choice(tuple(options)) if len(options) > 1 else options[0]
+        if loops and again:
+            node = InOrder((Repetition(character(again), 0, loops.most), node))
+        put(names[state].rule, node)
     return first

@@ -19,7 +19,7 @@ from .automaton import TooManyStatesError
 from .cases import TYPES, Case, Conjunction, Signed, conjunction, key, type_of
 from .document import Document, Site, escaped
 from .keywords.aspect import schemas
-from .keywords.logic import disjoint
+from .keywords.logic import disjoint, exclusive
 from .members import Member, Members, print_members
 from .objects import ObjectWriter
 from .rulebook import Rulebook
@@ -203,6 +203,8 @@ class Compiler:
         properties, required = schema.get("properties"), schema.get("required", ())
         if not properties or properties.__class__ is not dict or required.__class__ not in (list, tuple):
             return None
+        if not {*map(type, properties), *map(type, required)} <= {str}:
+            return None
         needed = set(required)
         if not needed <= properties.keys():
             return None
@@ -230,7 +232,7 @@ class Compiler:
         if keyword not in ("anyOf", "oneOf"):
             return []
         options = schemas(self._unfolder, site, keyword)
-        if keyword == "oneOf":
+        if keyword == "oneOf" and not exclusive(self._unfolder, options):
             for number, option in enumerate(options):
                 if any(option.value is other.value or not disjoint(self._unfolder, option, other) for other in options[number + 1 :]):
                     return []
@@ -281,7 +283,10 @@ class Compiler:
         interval = replace(case.numbers, excluded=excluded)
         if interval.free:
             return _SIMPLE["integer" if interval.whole else "number"]
-        return numerals.signed(interval) or self._rules.automaton(numerals.spellings(interval), spelling.plain_character)
+        if (node := numerals.signed(interval)) is not None:
+            return node
+        machine = numerals.spellings(interval)
+        return self._rules.automaton(machine, spelling.plain_character, loops=numerals.endless(machine))
 
     def _alternatives(self, nodes: list[Node | Members]) -> Node | Members:
         """One of several nodes. An object is a rule of its own unless it is the only one."""

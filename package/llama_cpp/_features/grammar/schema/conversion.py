@@ -7,10 +7,10 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from llama_cpp._features.errors import InvalidSchemaError
+from llama_cpp._features.errors import InvalidSchemaError, UnsupportedSchemaError
 
 from . import dataclass_schema, fetching
-from .compiler import Compiler, Options
+from .compiler import ROOT, Compiler, Options
 
 PropertyOrder = Sequence[str] | Mapping[str, int]
 
@@ -61,10 +61,27 @@ class SchemaConverter:
             compact=bool(compact),
             open_objects=bool(open_objects),
         )
+        self._text = ""
 
     def convert(self, schema: Any) -> str:
         """The grammar of a schema, in GBNF."""
-        return Compiler(schema_of(schema), self._options).text()
+        try:
+            return Compiler(schema_of(schema), self._options).text()
+        except RecursionError as error:
+            raise UnsupportedSchemaError("schema", "#", "schemas or values are nested too deeply") from error
+
+    def resolve_refs(self, schema: Any, url: str) -> Any:  # noqa: ARG002 - references are followed where they are met
+        """The schema as it is: for programs that convert in the three steps `resolve_refs`, `visit`, `format_grammar`."""
+        return schema
+
+    def visit(self, schema: Any, name: str | None) -> str:  # noqa: ARG002 - there is one root
+        """Convert a schema; the name of the rule that stands for it."""
+        self._text = self.convert(schema)
+        return ROOT
+
+    def format_grammar(self) -> str:
+        """The grammar of the schema that was visited last."""
+        return self._text
 
 
 def schema_of(value: Any) -> Any:

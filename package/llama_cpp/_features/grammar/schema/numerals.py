@@ -1,7 +1,7 @@
 """Numbers within exact bounds: conditions on the digits of a decimal spelling, for automata.
 
-Numbers are written without an exponent and without leading zeros once anything but their sign is constrained. Fractions
-may be of any length; bounds are compared as decimals, digit for digit.
+Numbers are written without an exponent and without leading zeros once anything but their sign is constrained. Bounds are
+compared as decimals, digit for digit. Fractions hold what floats need, and do not go on without end: a model would.
 """
 
 from __future__ import annotations
@@ -11,14 +11,28 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from llama_cpp._features.errors import UnsupportedSchemaError
 from llama_cpp._features.grammar.schema import automaton, codepoints
-from llama_cpp._features.grammar.schema.automaton import Automaton, State
+from llama_cpp._features.grammar.schema.automaton import Automaton, Loops, State
 from llama_cpp._features.grammar.schema.codepoints import Ranges
-from llama_cpp._features.grammar.tree import Characters, Choice, Literal, Node, Reference, Repetition
+from llama_cpp._features.grammar.tree import Characters, Choice, Literal, Node, Repetition
 from llama_cpp._features.grammar.tree import Sequence as InOrder
 
 SPELLING: Ranges = codepoints.of("-.0123456789")
 MAX_DIVISOR = 2_000
+MAX_DIGITS = 1_000
+MAX_FRACTION = 20
+"""Digits of a fraction, behind its leading zeros where bounds matter; and of what stands before the point where an exponent may follow.
+
+A float has 17 significant ones. Integers and bounded numbers may be of any width.
+"""
+MAX_EXPONENT = 3
+
+DIGIT: Node = Characters(((0x30, 0x39),))
+FRACTION: Node = InOrder((Literal("."), Repetition(DIGIT, 1, MAX_FRACTION)))
+EXPONENT: Node = InOrder(
+    (Characters(codepoints.of("eE")), Repetition(Characters(codepoints.of("+-")), 0, 1), Repetition(DIGIT, 1, MAX_EXPONENT))
+)
 
 _LESS, _EQUAL, _GREATER = -1, 0, 1
 
@@ -70,8 +84,12 @@ class Interval:
 
 
 def exact(value: float | Decimal) -> Fraction:
-    """A number of JSON as the decimal that it is written as."""
-    return Fraction(value) if isinstance(value, int | Decimal) else Fraction(repr(value))
+    """A number of JSON as the decimal that it is written as. `UnsupportedSchemaError` for infinities and what has too many digits."""
+    decimal = value if isinstance(value, Decimal) else None if isinstance(value, int) else Decimal(repr(value))
+    large = isinstance(value, int) and value.bit_length() > MAX_DIGITS * 3
+    if large or (decimal is not None and (not decimal.is_finite() or abs(decimal.adjusted()) > MAX_DIGITS)):
+        raise UnsupportedSchemaError("number", "#", f"numbers must be finite and have at most {MAX_DIGITS} digits")
+    return Fraction(value if decimal is None else decimal)
 
 
 def tighter_low(one: Bound | None, other: Bound | None) -> Bound | None:
@@ -102,26 +120,28 @@ def signed(interval: Interval) -> Node | None:
     bound = low or high
     if bound is None or bound.value != 0:
         return None
-    digits, digit = Repetition(Characters(((0x30, 0x39),))), Characters(((0x31, 0x39),))
-    zeros = Repetition(Literal("0"))
-    exponent = Repetition(
-        InOrder((Characters(codepoints.of("eE")), Repetition(Characters(codepoints.of("+-")), 0, 1), _some_digits())), 0, 1
-    )
-    fraction = Repetition(InOrder((Literal("."), _some_digits())), 0, 1)
-    size = InOrder((Choice((InOrder((digit, digits, fraction)), InOrder((Literal("0."), zeros, digit, digits)))), exponent))
+    first = Characters(((0x31, 0x39),))
+    zeros, digits = Repetition(Literal("0"), 0, MAX_FRACTION), Repetition(DIGIT, 0, MAX_FRACTION)
+    exponent, fraction = Repetition(EXPONENT, 0, 1), Repetition(FRACTION, 0, 1)
+    size = InOrder((Choice((InOrder((first, digits, fraction)), InOrder((Literal("0."), zeros, first, digits)))), exponent))
     options: list[Node] = [size if low is not None else InOrder((Literal("-"), size))]
     if bound.included:
-        zero = InOrder((Literal("0"), Repetition(InOrder((Literal("."), Repetition(Literal("0"), 1))), 0, 1), exponent))
+        zero = InOrder((Literal("0"), Repetition(InOrder((Literal("."), Repetition(Literal("0"), 1, MAX_FRACTION))), 0, 1), exponent))
         options.append(InOrder((Repetition(Literal("-"), 0, 1), zero)))
     return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
-def _some_digits() -> Node:
-    return Repetition(Characters(((0x30, 0x39),)), 1)
-
-
-FREE_INTEGER = Reference("integer")
-FREE_NUMBER = Reference("number")
+def endless(machine: Automaton) -> Loops:
+    """The states behind the point: where fractions would go on without end."""
+    point = codepoints.of(".")
+    waiting = [to for row in machine.moves for to, characters in row.items() if codepoints.intersection(characters, point)]
+    found: set[int] = set()
+    while waiting:
+        state = waiting.pop()
+        if state not in found:
+            found.add(state)
+            waiting.extend(machine.moves[state])
+    return Loops(states=frozenset(found), most=MAX_FRACTION)
 
 
 def spellings(interval: Interval) -> Automaton:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from llama_cpp._features.grammar.tree import NOTHING, Characters, Choice, Literal, Node, Reference, Repetition, Sequence
 
 from . import codepoints
+from .numerals import DIGIT, EXPONENT, FRACTION, MAX_FRACTION
 from .spelling import CHAR, ESCAPE_RULE, SPACE, string
 
 MAX_INDENT = 32
@@ -13,11 +14,9 @@ ANY = "value"
 OTHER_ANY = "any-value"
 
 _HEX = Characters(codepoints.of("0123456789abcdefABCDEF"))
-_DIGIT = Characters(((0x30, 0x39),))
-_DIGITS = Repetition(_DIGIT, 1)
-_WHOLE = Choice((Literal("0"), Sequence((Characters(((0x31, 0x39),)), Repetition(_DIGIT)))))
+_WHOLE = Choice((Literal("0"), Sequence((Characters(((0x31, 0x39),)), Repetition(DIGIT)))))
+_LIMITED = Choice((Literal("0"), Sequence((Characters(((0x31, 0x39),)), Repetition(DIGIT, 0, MAX_FRACTION)))))
 _MINUS = Repetition(Literal("-"), 0, 1)
-_EXPONENT = Sequence((Characters(codepoints.of("eE")), Repetition(Characters(codepoints.of("+-")), 0, 1), _DIGITS))
 
 CHARACTER: Node = Choice(
     (
@@ -63,7 +62,7 @@ def rules(*, compact: bool = False, any_value: str = ANY) -> dict[str, Node]:
         "object": _container("{", "}", (Reference("string"), Literal(":"), *space, value), space),
         "array": _container("[", "]", (value,), space),
         "string": string(Repetition(CHAR)),
-        "number": Sequence((_MINUS, _WHOLE, Repetition(Sequence((Literal("."), _DIGITS)), 0, 1), Repetition(_EXPONENT, 0, 1))),
+        "number": Sequence((_MINUS, _LIMITED, Repetition(FRACTION, 0, 1), Repetition(EXPONENT, 0, 1))),
         "integer": Sequence((_MINUS, _WHOLE)),
         "boolean": Choice((Literal("true"), Literal("false"))),
         "null": Literal("null"),

@@ -53,6 +53,6 @@ class Rulebook:
         self.put(name, node)
         return Reference(name)
 
-    def automaton(self, machine: automaton.Automaton, character: Callable[[Ranges], Node]) -> Node:
+    def automaton(self, machine: automaton.Automaton, character: Callable[[Ranges], Node], *, loops: automaton.Loops | None = None) -> Node:
         """An automaton as a node, its states as rules below the one in the making."""
-        return automaton.write(machine, character, lambda: self.below("s"), self.put)
+        return automaton.write(machine, character, lambda: self.below("s"), self.put, loops=loops)

@@ -157,6 +157,11 @@ def test_a_call_that_is_cut_off_keeps_what_it_has(case: tuple[OutputFormat, list
     assert [arguments for _, arguments in cut[:-1]] == [arguments for _, arguments in whole[: max(len(cut) - 1, 0)]]
 
 
+@pytest.mark.parametrize("written", ["", "{", '{"days": 1'])
+def test_arguments_that_are_cut_off_are_not_completed(written: str) -> None:
+    assert message(GENERIC, '<tool_call>{"name": "get_weather", "arguments": ' + written)["tool_calls"] == [("get_weather", written)]
+
+
 def test_arguments_are_streamed_while_they_are_written() -> None:
     parser = OutputParser(format_named("hermes"), tools=TOOLS)
     parser.feed('<tool_call>\n{"name": "get_weather", "arguments": {"ci')
@@ -231,6 +236,8 @@ def test_channels_of_gpt_oss() -> None:
         ("llama-3", '{"type": "function", "function": {"name": "now", "parameters": {}}}', [("now", {})]),
         ("generic", '{"arguments": {"days": 1}, "name": "get_weather"}', [("get_weather", {"days": 1})]),
         ("generic", '<tool_call>{"name": "get_weather", "arguments": "{\\"days\\": 1}"}</tool_call>', [("get_weather", {"days": 1})]),
+        ("generic", '<tool_call>{"name": "now", "arguments": null}</tool_call>', [("now", {})]),
+        ("generic", '<tool_call>{"arguments": "", "name": "now"}</tool_call>', [("now", {})]),
         ("generic", '<tool_call>[{"name": "now"}, {"name": "now", "arguments": {}}]</tool_call>', [("now", {})] * 2),
         ("mistral", '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "abcdefghi"}]', [("now", {})]),
         ("mistral", "[TOOL_CALLS]now[CALL_ID]abcdefghi[ARGS]{}[TOOL_CALLS]now[ARGS]{}", [("now", {})] * 2),
@@ -272,6 +279,11 @@ def test_code_is_a_call_where_a_tool_takes_it() -> None:
     python: list[Any] = [{"type": "function", "function": {"name": "python"}}]
     assert calls_of(format_named("llama-3"), '<|python_tag|>print("hi")', tools=python) == [("python", {"code": 'print("hi")'})]
     assert message(format_named("llama-3"), '<|python_tag|>print("hi")')["content"] == '<|python_tag|>print("hi")'
+
+
+def test_what_closes_an_element_may_stand_in_its_json() -> None:
+    text = '<tool_call><function=get_weather><parameter=options>{"a": "</parameter>"}</parameter></function></tool_call>'
+    assert calls_of(format_named("qwen3-coder"), text) == [("get_weather", {"options": {"a": "</parameter>"}})]
 
 
 def test_elements_take_the_types_of_the_schema() -> None:

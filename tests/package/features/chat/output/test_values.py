@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_cpp._features.chat.output.values import allowed_types, braced_json, json_of, python_json
+from llama_cpp._features.chat.output.values import allowed_types, braced_json, element_json, json_of, python_json
 
 EVERY = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
 JSON = st.recursive(
@@ -80,3 +80,14 @@ def test_values(text: str, types: set[str], value: Any) -> None:
 )  # fmt: skip
 def test_values_with_bare_keys(text: str, value: Any) -> None:
     assert json.loads(braced_json(text, "<|>")) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("@<a>1@</a>@<b>@<item>x y@</item>@<item>@<item>2@</item>@</item>@</b>", {"a": 1, "b": ["x y", [2]]}),
+        ("@<item>true@</item>", [True]), ("@<a>open", {}), ("@</a>", {}), ("@<a><b>@</a>", {"a": "<b>"}),
+    ],
+)  # fmt: skip
+def test_nested_elements(text: str, value: Any) -> None:
+    assert json.loads(element_json(text, "@")) == value

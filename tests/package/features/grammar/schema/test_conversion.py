@@ -80,6 +80,8 @@ def test_fractional_bounds_of_integers_round_inwards() -> None:
         ("{", "schema", "#"),
         ('{"const": NaN}', "schema", "#"),
         (3, "schema", "#"),
+        ({"type": "object", "properties": {1: {}}}, "properties", "#"),
+        ({"type": "object", "properties": {"a": {}}, "required": [[]]}, "required", "#"),
     ],
 )
 def test_what_is_no_schema_is_refused(schema: Any, keyword: str, pointer: str) -> None:
@@ -104,6 +106,10 @@ def test_what_is_no_schema_is_refused(schema: Any, keyword: str, pointer: str) -
         ({"allOf": [{"unevaluatedProperties": False}]}, "unevaluatedProperties"),
         ({"type": "integer", "multipleOf": 123457}, "multipleOf"),
         (False, "schema"),
+        ({"const": float("nan")}, "number"),
+        ({"minimum": 10**2000}, "number"),
+        ('{"maximum": 1e999999999}', "number"),
+        ('{"enum": [1e999999999]}', "number"),
         ({"type": "string", "enum": [1]}, "schema"),
         ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "schema"),
     ],
@@ -216,6 +222,20 @@ def test_one_of_is_exactly_one() -> None:
     assert accepted(schema, "2", "3", "5", "6") == [True, False, False, True]
 
 
+def test_discriminated_unions_grow_with_their_size() -> None:
+    kinds = [
+        {"type": "object", "properties": {"k": {"const": f"k{number}"}, "v": {"type": "integer"}}, "required": ["k"]}
+        for number in range(150)
+    ]
+    texts = ('{"k":"k149","v":1}', '{"k":"k150"}')
+    assert accepted({"oneOf": kinds}, *texts) == [True, False]
+    assert accepted(
+        {"type": "object", "oneOf": [{"$ref": f"#/$defs/{i}"} for i in range(150)], "$defs": {str(i): k for i, k in enumerate(kinds)}},
+        *texts,
+    ) == [True, False]
+    assert accepted({"oneOf": [{"type": "integer"}, {"type": "string"}]}, "1", '"a"', "null") == [True, True, False]
+
+
 def test_unevaluated_properties_close_what_is_combined() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "allOf": [{"properties": {"b": {}}}], "unevaluatedProperties": False}
     assert accepted(schema, '{"a":1,"b":2}', '{"c":1}', open_objects=True) == [True, False]
@@ -257,6 +277,11 @@ def test_many_members_and_references_need_no_recursion() -> None:
     for _ in range(800):
         nested = {"type": "array", "items": nested, "minItems": 1, "maxItems": 2}
     assert json_schema_to_gbnf(nested).count("\n") > 800
+    combined: dict[str, Any] = {"type": "null"}
+    for _ in range(900):
+        combined = {"allOf": [combined]}
+    with pytest.raises(UnsupportedSchemaError, match="nested too deeply"):
+        json_schema_to_gbnf(combined)
 
 
 def test_the_converter_keeps_its_options() -> None:
@@ -264,6 +289,8 @@ def test_the_converter_keeps_its_options() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {"pattern": "^.$"}}}
     assert converter.convert(schema) == json_schema_to_gbnf(schema, ["b"], dotall=True, compact=True)
     assert converter.convert(schema) == converter.convert(schema)
+    assert converter.visit(converter.resolve_refs(schema, "stdin"), "") == "root"
+    assert converter.format_grammar() == converter.convert(schema)
 
 
 def test_rules_that_programs_import() -> None:

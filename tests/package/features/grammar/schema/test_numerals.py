@@ -69,3 +69,13 @@ def test_a_bound_at_zero_leaves_exponents() -> None:
     assert [matches(grammar, text) for text in ("0", "-0", "-0.0e5", "1e-7", "0.5E+3", "-1e3")] == [True, True, True, True, True, False]
     grammar = json_schema_to_gbnf({"type": "number", "exclusiveMaximum": 0})
     assert [matches(grammar, text) for text in ("0", "-0", "-0.001", "-2e9", "2")] == [False, False, True, True, False]
+
+
+def test_fractions_are_not_endless() -> None:
+    for schema in ({"type": "number"}, {"type": "number", "minimum": 0, "maximum": 100}, {"type": "number", "exclusiveMinimum": 0}):
+        grammar = json_schema_to_gbnf(schema)
+        floats = ("0.30000000000000004", "1.7976931348623157", "0.00012345678901234567", "99.99999999999999")
+        assert [matches(grammar, text) for text in floats] == [True] * 4
+        assert not matches(grammar, "0." + "0" * 99)
+        assert not matches(grammar, "1." + "3" * 60)
+    assert not matches(json_schema_to_gbnf({"type": "number"}), "1e0000")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from llama_cpp._features.errors import SchemaError, UnsupportedSchemaError
-from llama_cpp._features.grammar.schema.cases import Case, Signed, conjunction
+from llama_cpp._features.grammar.schema.cases import Case, Signed, conjunction, identity
 from llama_cpp._features.grammar.schema.document import Site
 
 from .aspect import Aspect, Unfolding, schemas, unsupported
+
+MAX_STEPS = 100
 
 
 def _each(unfolding: Unfolding, cases: Iterable[Case], site: Site, *, positive: bool) -> list[Case]:
@@ -35,8 +38,52 @@ def disjoint(unfolding: Unfolding, left: Site, right: Site) -> bool:
         return False
 
 
+def exclusive(unfolding: Unfolding, options: list[Site]) -> bool:
+    """Whether the alternatives are told apart by a type, or by the constant value of a property that all of them require."""
+    found = [_followed(unfolding, option) for option in options]
+    kinds = {schema.get("type") if isinstance(schema.get("type"), str) else None for schema in found}
+    if None not in kinds and len(kinds) == len(found) and not {"integer", "number"} <= kinds:
+        return True
+    if kinds != {"object"}:
+        return False
+    return any(_discriminates(name, found) for name in found[0].get("properties", {}))
+
+
+def _followed(unfolding: Unfolding, site: Site) -> dict[str, Any]:
+    for _ in range(MAX_STEPS):
+        if not isinstance(site.value, dict):
+            return {}
+        if site.value.keys() != {"$ref"}:
+            return site.value
+        site = unfolding.document.resolve(site)
+    return {}
+
+
+def _discriminates(name: str, options: list[dict[str, Any]]) -> bool:
+    seen: set[Any] = set()
+    for schema in options:
+        properties, required = schema.get("properties"), schema.get("required")
+        inner = properties.get(name) if isinstance(properties, dict) else None
+        if not isinstance(inner, dict) or not isinstance(required, list) or name not in required:
+            return False
+        values = [inner["const"]] if "const" in inner else inner.get("enum")
+        if not isinstance(values, list):
+            return False
+        marks = {identity(value) for value in values}
+        if not marks.isdisjoint(seen):
+            return False
+        seen |= marks
+    return True
+
+
 def _narrow_one(unfolding: Unfolding, case: Case, site: Site) -> Iterable[Case]:
     options = schemas(unfolding, site, "oneOf")
+    if exclusive(unfolding, options):
+        return _any(unfolding, case, options, positive=True)
+    return _one_by_one(unfolding, case, options)
+
+
+def _one_by_one(unfolding: Unfolding, case: Case, options: list[Site]) -> Iterable[Case]:
     for option in options:
         cases = unfolding.apply(case, option, positive=True)
         for other in options:

@@ -1,4 +1,4 @@
-"""Sizes that llama.cpp's graph for means can't have are refused, all others pass."""
+"""Sizes that native code cannot plan are refused, all others pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama_cpp._engine.errors import ContextCreateError
-from llama_cpp._engine.pooled import padded, require_even_batches
+from llama_cpp._engine.plan import padded, require_plan
 
 UNSPECIFIED, NONE, MEAN, FIRST, RANK = -1, 0, 1, 2, 4
 NONCAUSAL = 1
@@ -21,6 +21,7 @@ class Model:
     metadata: dict[str, str] = field(default_factory=dict)
     n_ctx_train: int = 2048
     has_encoder: bool = False
+    has_decoder: bool = True
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Struct:
 def refused(struct: Struct, **facts: Any) -> bool:
     metadata = {"general.architecture": "arch", **{f"arch.{key}": value for key, value in facts.items()}}
     try:
-        require_even_batches(Model(metadata), struct)  # type: ignore[arg-type]
+        require_plan(Model(metadata), struct)  # type: ignore[arg-type]
     except ContextCreateError:
         return True
     return False
@@ -95,9 +96,36 @@ def test_the_model_may_say_that_it_looks_ahead() -> None:
 def test_the_message_says_what_to_use() -> None:
     model: Any = Model()
     with pytest.raises(ContextCreateError, match=r"multiples of n_seq_max \(3\); n_ubatch=513 is the nearest"):
-        require_even_batches(model, Struct())
+        require_plan(model, Struct())
     with pytest.raises(ContextCreateError, match="leave n_outputs_max at 0"):
-        require_even_batches(model, Struct(n_seq_max=1, n_outputs_max=2))
+        require_plan(model, Struct(n_seq_max=1, n_outputs_max=2))
+
+
+@pytest.mark.parametrize(("n_seq_max", "unified", "refused"), [(2, False, True), (2, True, False), (1, False, False)])
+def test_a_decoder_behind_an_encoder_has_one_cache(n_seq_max: int, unified: bool, refused: bool) -> None:
+    model: Any = Model(has_encoder=True)
+    struct = Struct(embeddings=False, n_seq_max=n_seq_max, kv_unified=unified)
+    if refused:
+        with pytest.raises(ContextCreateError, match="kv_unified=True"):
+            require_plan(model, struct)
+    else:
+        require_plan(model, struct)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"n_batch": 2}, True),
+        ({"n_batch": 3}, False),
+        ({"n_ctx": 2}, True),
+        ({"n_ctx": 2, "attention_type": NONCAUSAL}, False),
+        ({"n_outputs_max": 2}, True),
+        ({"n_outputs_max": 3}, False),
+        ({"n_batch": 1, "n_seq_max": 1}, False),
+    ],
+)
+def test_each_sequence_has_room_for_an_output(changes: dict[str, Any], expected: bool) -> None:
+    assert refused(Struct(embeddings=False, **changes)) is expected
 
 
 @given(st.integers(0, 5000), st.integers(1, 300))

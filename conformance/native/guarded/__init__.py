@@ -1,0 +1,1 @@
+"""Calls that would end the process, for `test_guarded_calls`."""
