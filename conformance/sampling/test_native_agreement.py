@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +17,7 @@ STEPS = 24
 SEED = 11
 
 
-def native(model: Llama, samplers: Sequence[Any]) -> Any:
+def native(samplers: Sequence[Any]) -> Any:
     chain = llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
     for sampler in samplers:
         llama_cpp.llama_sampler_chain_add(chain, sampler)
@@ -51,15 +51,11 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
-@pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Any]]:
-    yield CASES[request.param]
-
-
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_same_tokens_are_drawn(shared_text_model: Llama, case: tuple[dict[str, Any], Any]) -> None:
     model, (settings, samplers) = shared_text_model, case
     prompt = model.tokenize(PROMPT)
-    chain = native(model, samplers(model))
+    chain = native(samplers(model))
     try:
         for token in prompt:
             llama_cpp.llama_sampler_accept(chain, token)
