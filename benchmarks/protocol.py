@@ -47,6 +47,8 @@ class Task:
     seed: int = 1
     stream: bool = False
     calls: int = 1
+    chat: str = ""
+    """Answer this message of a user as chat. The bare loop goes on from `prompt`: what the model's template makes of the message."""
     logprobs: int | None = None
     processor: bool = False
     """With a logits processor that changes nothing."""

@@ -22,6 +22,7 @@ class Row:
 ROWS = (
     Row(key="greedy", title="decode, create_completion with all defaults, greedy", measure=decode.greedy),
     Row(key="chain", title="the same with the default sampling chain, plain and streamed", measure=decode.default_chain),
+    Row(key="chat", title="the same as chat", measure=decode.chat),
     Row(key="vocabulary", title="decode with a vocabulary of 150k, default chain", measure=vocabulary.large),
     Row(key="processor", title="a logits processor that changes nothing, vocabulary of 150k", measure=vocabulary.processor),
     Row(key="logprobs", title="the five likeliest tokens' log-probabilities, vocabulary of 150k", measure=vocabulary.logprobs),

@@ -10,6 +10,11 @@ from benchmarks.protocol import DEFAULT_CHAIN, GREEDY, UNSAMPLED, Task
 
 TEXT_MODEL = "smollm2-135m-instruct"
 PROMPT = "The history of the lighthouse begins"
+CHAT = "Tell me a very long story about a lighthouse."
+RENDERED = (
+    "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+    f"<|im_start|>user\n{CHAT}<|im_end|>\n<|im_start|>assistant\n"
+)
 STAND_IN = "llama_decode alone (stands in for llama-bench tg)"
 
 
@@ -53,6 +58,20 @@ def default_chain(arena: Arena) -> list[Line]:
         contest.compare("streamed", "bare", at_least(0.96)),
         *_against_peer(arena, contest, "streamed", "peer streamed"),
     ]
+
+
+def chat(arena: Arena) -> list[Line]:
+    """`create_chat_completion` with the default chain: the same tokens as the bare loop behind the rendered prompt."""
+    readied = arena.ready(arena.model(TEXT_MODEL))
+    apart = Task(setup=readied.bare, prompt=RENDERED, chat=CHAT, tokens=arena.tokens, sampling=DEFAULT_CHAIN)
+    task = dataclasses.replace(apart, setup=readied.ours, seed=arena.endless_seed(apart))
+    entries = {
+        "bare": Entry(contestant=arena.ours, task=dataclasses.replace(task, bare=True), label="bare loop, default chain"),
+        "ours": Entry(contestant=arena.ours, task=task, label="create_chat_completion, default chain"),
+        **_peers(arena, readied, task, ""),
+    }
+    contest = arena.contest("chat", entries)
+    return [contest.compare("ours", "bare", at_least(0.95)), *_against_peer(arena, contest, "ours", "peer")]
 
 
 def _peers(arena: Arena, readied: Readied, task: Task, label: str) -> dict[str, Entry]:

@@ -62,7 +62,7 @@ class BareLoop:
         loaded = self._loaded[task.setup]
         if task.texts:
             return self._embedded(loaded, task)
-        prompt = self._tokenize(loaded, task.prompt)
+        prompt = self._tokenize(loaded, task.prompt, special=bool(task.chat))
         sampler = 0 if task.sampling == UNSAMPLED else self._sampler(task)
         watch, tokens = Stopwatch(), list[int]()
         for _ in range(task.calls):
@@ -163,10 +163,10 @@ class BareLoop:
             lib.llama_sampler_chain_add(chain, make())
         return chain
 
-    def _tokenize(self, loaded: _Loaded, text: str) -> Tokens:
+    def _tokenize(self, loaded: _Loaded, text: str, *, special: bool = False) -> Tokens:
         data = text.encode()
         room = (ctypes.c_int32 * (len(data) + 2))()
-        count = self._lib.llama_tokenize(loaded.vocab, data, len(data), room, len(room), True, False)
+        count = self._lib.llama_tokenize(loaded.vocab, data, len(data), room, len(room), True, special)
         tokens: Tokens = (ctypes.c_int32 * count)(*room[:count])
         return tokens
 

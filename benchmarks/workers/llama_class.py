@@ -9,6 +9,7 @@ from benchmarks.protocol import GREEDY, Reading, Ready, Setup, Stopwatch, Task
 from benchmarks.workers.serve import serve
 
 MEAN_POOLING = 1
+CHAIN_TEMPERATURE = 0.8  # of the default chain; chat has another default
 
 
 class LlamaClass:
@@ -42,6 +43,8 @@ class LlamaClass:
         llama = self._loaded[task.setup]
         if task.texts:
             return _embedded(llama, task)
+        if task.chat:
+            return _answered(llama, task)
         run = _streamed if task.stream else _plain
         choice: dict[str, Any] = {"temperature": 0.0} if task.sampling == GREEDY else {"seed": task.seed}
         options = {"max_tokens": task.tokens, **choice}
@@ -66,6 +69,23 @@ class LlamaClass:
         """Close every `Llama`."""
         while self._loaded:
             self._loaded.popitem()[1].close()
+
+
+def _answered(llama: Any, task: Task) -> Reading:
+    watch = Stopwatch()
+    llama.reset()
+    with watch:
+        answer = llama.create_chat_completion(
+            messages=[{"role": "user", "content": task.chat}], max_tokens=task.tokens, temperature=CHAIN_TEMPERATURE, seed=task.seed
+        )
+    choice = answer["choices"][0]
+    return Reading(
+        seconds=watch.seconds,
+        cpu_seconds=watch.cpu_seconds,
+        tokens=answer["usage"]["completion_tokens"],
+        text=choice["message"]["content"],
+        ended=choice["finish_reason"] != "length",
+    )
 
 
 def _embedded(llama: Any, task: Task) -> Reading:

@@ -64,6 +64,12 @@ def test_the_default_chain_has_plain_and_streamed_lines() -> None:
     assert "streamed" in lines[3].against
 
 
+def test_chat_compares_with_the_bare_loop_behind_the_rendered_prompt_and_with_the_peer() -> None:
+    lines = decode.chat(arena(FakeContestant(1.0, bare=0.96), FakeContestant(1.0), FakeContestant(2.0, threads=4)))
+    assert [(str(line.target), line.verdict) for line in lines] == [("≥ 0.95", "met"), ("≥ 1.25", "met")]
+    assert decode.CHAT in decode.RENDERED
+
+
 def test_the_large_vocabulary_must_not_be_slower_than_native() -> None:
     (line,) = vocabulary.large(arena(FakeContestant(1.0, bare=0.9), FakeContestant(9.0), None))
     assert line.verdict == "missed"

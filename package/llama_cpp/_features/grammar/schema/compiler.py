@@ -286,7 +286,7 @@ class Compiler:
         if (node := numerals.signed(interval)) is not None:
             return node
         machine = numerals.spellings(interval)
-        return self._rules.automaton(machine, spelling.plain_character, loops=numerals.endless(machine))
+        return self._rules.automaton(machine, spelling.plain_character, loops=numerals.endless(machine, interval))
 
     def _alternatives(self, nodes: list[Node | Members]) -> Node | Members:
         """One of several nodes. An object is a rule of its own unless it is the only one."""

@@ -27,12 +27,19 @@ MAX_FRACTION = 20
 A float has 17 significant ones. Integers and bounded numbers may be of any width.
 """
 MAX_EXPONENT = 3
+FLOAT_DIGITS = 15
+"""Decimals of so many digits are told apart by floats."""
 
 DIGIT: Node = Characters(((0x30, 0x39),))
 FRACTION: Node = InOrder((Literal("."), Repetition(DIGIT, 1, MAX_FRACTION)))
-EXPONENT: Node = InOrder(
-    (Characters(codepoints.of("eE")), Repetition(Characters(codepoints.of("+-")), 0, 1), Repetition(DIGIT, 1, MAX_EXPONENT))
-)
+
+
+def exponent_node(digits: int) -> Node:
+    """An exponent of at most so many digits."""
+    return InOrder((Characters(codepoints.of("eE")), Repetition(Characters(codepoints.of("+-")), 0, 1), Repetition(DIGIT, 1, digits)))
+
+
+EXPONENT = exponent_node(MAX_EXPONENT)
 
 _LESS, _EQUAL, _GREATER = -1, 0, 1
 
@@ -122,7 +129,9 @@ def signed(interval: Interval) -> Node | None:
         return None
     first = Characters(((0x31, 0x39),))
     zeros, digits = Repetition(Literal("0"), 0, MAX_FRACTION), Repetition(DIGIT, 0, MAX_FRACTION)
-    exponent, fraction = Repetition(EXPONENT, 0, 1), Repetition(FRACTION, 0, 1)
+    # Where zero is excluded, no float may round to it.
+    exponent = Repetition(exponent_node(MAX_EXPONENT if bound.included else MAX_EXPONENT - 1), 0, 1)
+    fraction = Repetition(FRACTION, 0, 1)
     size = InOrder((Choice((InOrder((first, digits, fraction)), InOrder((Literal("0."), zeros, first, digits)))), exponent))
     options: list[Node] = [size if low is not None else InOrder((Literal("-"), size))]
     if bound.included:
@@ -131,8 +140,14 @@ def signed(interval: Interval) -> Node | None:
     return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
-def endless(machine: Automaton) -> Loops:
-    """The states behind the point: where fractions would go on without end."""
+def endless(machine: Automaton, interval: Interval) -> Loops:
+    """The states behind the point, where fractions would go on without end.
+
+    Beside an excluded value they are so short that no float rounds to it.
+    """
+    bounds = [bound.value for bound in (interval.low, interval.high) if bound and not bound.included]
+    excluded = [len("".join(_decimal_digits(abs(value)))) for value in (*bounds, *interval.excluded)]
+    most = max(1, FLOAT_DIGITS - 1 - max(excluded)) if excluded else MAX_FRACTION
     point = codepoints.of(".")
     waiting = [to for row in machine.moves for to, characters in row.items() if codepoints.intersection(characters, point)]
     found: set[int] = set()
@@ -141,7 +156,7 @@ def endless(machine: Automaton) -> Loops:
         if state not in found:
             found.add(state)
             waiting.extend(machine.moves[state])
-    return Loops(states=frozenset(found), most=MAX_FRACTION)
+    return Loops(states=frozenset(found), most=most)
 
 
 def spellings(interval: Interval) -> Automaton:

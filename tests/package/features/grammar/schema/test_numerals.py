@@ -54,7 +54,7 @@ def test_bounds_of_any_width() -> None:
 
 def test_floats_are_the_decimals_that_they_are_written_as() -> None:
     assert exact(0.1) == Fraction(1, 10)
-    grammar = json_schema_to_gbnf({"type": "number", "minimum": 0.1, "exclusiveMaximum": 1e-1 * 3})
+    grammar = json_schema_to_gbnf({"type": "number", "minimum": 0.1, "maximum": 1e-1 * 3})
     assert [matches(grammar, text) for text in ("0.1", "0.0999", "0.2", "0.30000000000000003", "0.30000000000000005")] == [
         True,
         False,
@@ -69,6 +69,17 @@ def test_a_bound_at_zero_leaves_exponents() -> None:
     assert [matches(grammar, text) for text in ("0", "-0", "-0.0e5", "1e-7", "0.5E+3", "-1e3")] == [True, True, True, True, True, False]
     grammar = json_schema_to_gbnf({"type": "number", "exclusiveMaximum": 0})
     assert [matches(grammar, text) for text in ("0", "-0", "-0.001", "-2e9", "2")] == [False, False, True, True, False]
+
+
+def test_no_float_rounds_to_an_excluded_bound() -> None:
+    for schema, text in (
+        ({"type": "number", "exclusiveMaximum": -1}, "-1.000000000000000000001"),
+        ({"type": "number", "exclusiveMaximum": 1}, "0.99999999999999999999"),
+        ({"type": "number", "exclusiveMinimum": 0}, "1e-999"),
+    ):
+        assert not matches(json_schema_to_gbnf(schema), text)
+    grammar = json_schema_to_gbnf({"type": "number", "exclusiveMaximum": 1})
+    assert [matches(grammar, text) for text in ("0.9999999", "0.1234567890123", "1", "1.0")] == [True, True, False, False]
 
 
 def test_fractions_are_not_endless() -> None:
