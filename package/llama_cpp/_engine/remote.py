@@ -7,7 +7,6 @@ first, in its own protocol (`rpc_cmd` HELLO: one byte of command, eight of size,
 from __future__ import annotations
 
 import re
-import socket
 import struct
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from . import runtime
 from .errors import InvalidArgumentError, RemoteServerError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterable
 
 _ENDPOINT = re.compile(r"(?P<host>[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
@@ -60,6 +60,8 @@ def add_servers(servers: Iterable[str]) -> None:
 
 def greet(endpoint: str, *, patience: float = _PATIENCE_SECONDS) -> None:
     """Ask a server for its version, as the client in native code does. `RemoteServerError` when it would not do."""
+    import socket  # noqa: PLC0415 - slow to import, and few programs have a use for it
+
     host, _, port = endpoint.rpartition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=patience) as connection:

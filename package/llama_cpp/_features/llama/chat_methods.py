@@ -1,18 +1,15 @@
-"""The part of `Llama` that chats: it finds the handler of the chat format, which does the rest."""
+"""The part of `Llama` that chats.
+
+What does it, `chat.dispatch`, is imported when the first `Llama` is made: jinja2, the formats and grammars take longer to import than
+all else.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from llama_cpp._features.chat import openai_models
-from llama_cpp._features.chat.arguments import ADDED, CHAT_TEMPERATURE, DEFAULTS, complete_arguments
-from llama_cpp._features.chat.formats import registered as _registered  # noqa: F401 - fills the registry
-from llama_cpp._features.chat.formatter import Jinja2ChatFormatter
-from llama_cpp._features.chat.guess import DEFAULT_FORMAT, TEMPLATE_FORMAT, guess_chat_format_from_gguf_metadata, templates_in
-from llama_cpp._features.chat.handler import FormattedChatHandler
-from llama_cpp._features.chat.registry import accepted, get_chat_completion_handler
-from llama_cpp._features.chat.tool_choice import tool_request
-from llama_cpp._features.errors import FeatureUnavailableError
+from llama_cpp._features.chat.arguments import CHAT_TEMPERATURE
 from llama_cpp._features.sampling.defaults import (
     MIN_P,
     MIROSTAT_ETA,
@@ -56,27 +53,14 @@ class ChatMethods(CompletionMethods):
 
     def _prepare_chat(self, given: Mapping[str, Any]) -> None:
         """Set the attributes that say how this model chats. Raises ValueError for the name of a template that is not there."""
-        vocab, templates = self._vocab, templates_in(self.metadata)
-        eos, bos = (vocab.text(token).decode("utf-8", "replace") if token >= 0 else "" for token in (vocab.eos, vocab.bos))
+        from llama_cpp._features.chat import dispatch  # noqa: PLC0415 - late, as the first lines say
+
         self.chat_handler = given["chat_handler"]
         self.chat_template_kwargs = {**(given["chat_handler_kwargs"] or {}), **(given["chat_template_kwargs"] or {})}
-        self._chat_handlers = {
-            f"chat_template.{name}": FormattedChatHandler(Jinja2ChatFormatter(text, eos, bos)) for name, text in templates.items()
-        }
-        chosen = given["chat_template_name"]
-        if chosen is not None and chosen not in templates:
-            raise ValueError(f"the model has no chat template {chosen!r}; it has: {', '.join(templates) or 'none'}")
-        self.chat_format = given["chat_format"] or (f"chat_template.{chosen}" if chosen else self._guessed_format())
-
-    def _guessed_format(self) -> str:
-        own = self._chat_handlers.get(TEMPLATE_FORMAT)
-        name = guess_chat_format_from_gguf_metadata(self.metadata)
-        if name is not None and own is not None:
-            self._chat_handlers[name] = own  # the model's own template, by its better known name
-        return name or (TEMPLATE_FORMAT if own is not None else DEFAULT_FORMAT)
-
-    def _chat_answerer(self) -> LlamaChatCompletionHandler:
-        return self.chat_handler or self._chat_handlers.get(self.chat_format) or get_chat_completion_handler(self.chat_format)
+        self._chat_handlers = dispatch.own_handlers(self.metadata, self._vocab)
+        self.chat_format = dispatch.chosen_format(
+            self.metadata, self._chat_handlers, name=given["chat_format"], template=given["chat_template_name"]
+        )
 
     # fmt: off
     def create_chat_completion(  # noqa: PLR0917, D417 - positional in both lineages; related arguments are described together
@@ -129,16 +113,10 @@ class ChatMethods(CompletionMethods):
             ContextWindowError: The conversation leaves no room in the context (a ValueError).
             LlamaChatCompletionHandlerNotFoundException: No chat format has the name that was given.
         """
-        return self._chat(locals())
+        given = locals()
+        from llama_cpp._features.chat import dispatch  # noqa: PLC0415 - as above
 
-    def _chat(self, given: Mapping[str, Any]) -> CreateChatCompletionResponse | Iterator[CreateChatCompletionStreamResponse]:
-        arguments = {name: given[name] for name in DEFAULTS if name not in ADDED or given[name] != ADDED[name]}
-        handler = self._chat_answerer()
-        if not isinstance(handler, FormattedChatHandler):
-            arguments["present_penalty"] = arguments["presence_penalty"] = given["present_penalty"] or given["presence_penalty"]
-            arguments = accepted(handler, {"llama": self, "messages": given["messages"], **arguments}, DEFAULTS)
-            return handler(**arguments)
-        return handler(llama=self, messages=given["messages"], **arguments)
+        return dispatch.answer(self, given)
 
     def create_chat_completion_openai_v1(self, *args: Any, **kwargs: Any) -> Any:
         """The same, with objects of the `openai` package: a `ChatCompletion`, or a generator of its chunks.
@@ -162,13 +140,11 @@ class ChatMethods(CompletionMethods):
 
         Raises as `create_chat_completion` and `prefill` do, and NotImplementedError for chat handlers that are no formats.
         """
-        handler = self._chat_answerer()
-        if not isinstance(handler, FormattedChatHandler):
-            raise FeatureUnavailableError("this chat handler has no prompt to evaluate ahead; use prefill with a text")
-        given = complete_arguments({
+        given = {
             "tool_choice": tool_choice, "functions": functions, "function_call": function_call, "tools": tools,
             "add_generation_prompt": add_generation_prompt, "assistant_prefill": assistant_prefill,
             "chat_template_kwargs": chat_template_kwargs,
-        })  # fmt: skip
-        request = tool_request(tools, tool_choice, functions, function_call)
-        return self.prefill(handler.prompt(self, messages, request, given).tokens)
+        }  # fmt: skip
+        from llama_cpp._features.chat import dispatch  # noqa: PLC0415 - as above
+
+        return self.prefill(dispatch.prompt_tokens(self, messages, given))
