@@ -5,7 +5,8 @@ A radix tree: nodes stand where sequences end or part. Owns no states and no siz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class TrieNode(Generic[T]):
         self.cuttable = 0
 
 
-class Found(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Found(Generic[T]):
     """An entry, and how many of the tokens it serves."""
 
     entry: T
