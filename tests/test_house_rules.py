@@ -43,6 +43,18 @@ def test_modules_and_functions_keep_their_size(path: Path) -> None:
             assert (node.end_lineno or 0) - node.lineno < MAX_FUNCTION_LINES, f"{node.name} is too long"
 
 
+def bases(node: ast.ClassDef) -> list[str]:
+    return [ast.unparse(base.value if isinstance(base, ast.Subscript) else base).rpartition(".")[2] for base in node.bases]
+
+
+@pytest.mark.parametrize("base", ["NamedTuple", "TypedDict"])
+def test_no_class_has_bases_that_python_3_10_refuses_together(base: str) -> None:
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and base in bases(node):
+                assert "Generic" not in bases(node), f"{path.relative_to(ROOT)}: {node.name}"
+
+
 def test_modules_are_named_for_concepts() -> None:
     named = {path.stem for path in sources()} | {folder.name for path in sources() for folder in path.parents}
     # llama_cpp/_utils.py is a historic import path of the published API.
